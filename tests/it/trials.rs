@@ -43,7 +43,7 @@ fn programs_are_accepted_and_nine_of_ten_reach_their_end() {
     for number in 0..PROGRAMS {
         let drawn = source.program(1, number);
         census.count(&drawn.module);
-        match at_example_sizes(&drawn) {
+        match at_example_sizes(&mut Cx::new(), &drawn) {
             ExampleRun::Returns => ended += 1,
             ExampleRun::Fails(_) | ExampleRun::Open(_) => {}
             ExampleRun::Rejected(why) => panic!("program {number} of seed 1 is rejected: {why}"),
@@ -104,7 +104,7 @@ fn the_simplest_program_is_that_of_the_empty_tape() {
     let drawn = source().of_tape(Tape::from_choices(Vec::new()));
     assert_eq!(drawn.features, Features::default());
     assert_eq!(bindings(&drawn.module), 1);
-    assert_eq!(at_example_sizes(&drawn), ExampleRun::Returns);
+    assert_eq!(at_example_sizes(&mut Cx::new(), &drawn), ExampleRun::Returns);
 }
 
 #[test]

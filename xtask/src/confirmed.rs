@@ -15,7 +15,7 @@ use ask::process::{Interrupt, MAX_REPLY};
 use ask::runner::{self, ImplementationPool, SuiteSchedule};
 use campaign::classes::{CLAIMED, RELEASES};
 use campaign::editions::Flip;
-use campaign::editions::releases::{CandidateQuery, Confirmed, candidates, is_answer, kept};
+use campaign::editions::releases::{Confirmed, candidates, is_answer, kept};
 use relax_spec::book::{Edition, Rule};
 use relax_spec::suite::Case;
 use relax_spec::suite::compare::CaseVerdict;
@@ -45,7 +45,7 @@ pub fn run(args: Vec<String>) -> Result<(), Error> {
 }
 
 fn write(suite: &[Case]) -> Result<(), Error> {
-    let found = PAIRS.map(|(from, to)| ((from, to), candidates(suite, CandidateQuery { from, to, asked_in: CLAIMED })));
+    let found = PAIRS.map(|(from, to)| ((from, to), candidates(suite, from, to, CLAIMED)));
     let tried =
         |cases: &Vec<(Flip, &Case)>| cases.iter().take(TRIED).map(|(_, case)| case.id.clone()).collect::<Vec<_>>();
     let ids: BTreeSet<String> = found.iter().flat_map(|(_, by_rule)| by_rule.values().flat_map(tried)).collect();

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use crate::arguments::SuiteSample;
-use campaign::kernels::{random_tensor, run as run_call, try_all};
+use campaign::calls::run as run_call;
+use campaign::kernels::{random_tensor, try_all};
 use campaign::operator_soundness::OperatorTemplates;
 use relax_spec::eval::EvalOptions;
 use relax_spec::grammar::{AttrValue, Attrs, Call, DataType, Expr, Span};

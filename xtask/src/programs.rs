@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use crate::arguments::SuiteSample;
 use campaign::programs::{ConstructCensus, Drawn, ProgramSource, Restriction};
-use campaign::trials::{ExampleRun, at_example_sizes_by};
+use campaign::trials::{ExampleRun, at_example_sizes};
 use glob::Pattern;
 use relax_spec::book::{Edition, RuleSet};
 use relax_spec::check::check_program;
@@ -115,7 +115,7 @@ fn run_drawn(first: u64, drawn: &[Drawn]) -> (BTreeMap<String, (u64, u64)>, Rule
     let mut cx = Cx::new();
     for (number, drawn) in (first..).zip(drawn) {
         looked_at(&mut cx, &drawn.module);
-        let how = match at_example_sizes_by(&mut cx, drawn) {
+        let how = match at_example_sizes(&mut cx, drawn) {
             ExampleRun::Returns => "returns".to_string(),
             ExampleRun::Fails(rule) => format!("fails by {rule}"),
             ExampleRun::Open(reason) => format!("open: {reason}"),
@@ -124,7 +124,7 @@ fn run_drawn(first: u64, drawn: &[Drawn]) -> (BTreeMap<String, (u64, u64)>, Rule
         endings.entry(how).or_insert((0, number)).0 += 1;
         if number.is_multiple_of(ELSEWHERE) {
             // The ending does not count, only the applied rules.
-            let _ended = at_example_sizes_by(&mut cx, &at_other_sizes(drawn));
+            let _ended = at_example_sizes(&mut cx, &at_other_sizes(drawn));
         }
     }
     (endings, *cx.recorded())

@@ -38,11 +38,11 @@ pub fn adequacy(
             continue;
         }
         match on_inputs(cx, program, &module, entry, inputs, &settings)? {
-            MutantVerdict::Yes => found.told += 1,
+            Some(true) => found.told += 1,
             // Independent iterations may be run in parallel.
-            MutantVerdict::No if kind == MutationKind::Order => {}
-            MutantVerdict::No => found.untold.push((what, span)),
-            MutantVerdict::Open => found.open += 1,
+            Some(false) if kind == MutationKind::Order => {}
+            Some(false) => found.untold.push((what, span)),
+            None => found.open += 1,
         }
     }
     Ok(found)
@@ -104,12 +104,7 @@ pub fn unnoticed_constants(
     Ok(found)
 }
 
-enum MutantVerdict {
-    Yes,
-    No,
-    Open,
-}
-
+/// Whether an input tells a mutant from the program; none if nothing can be said.
 fn on_inputs(
     cx: &mut Cx,
     program: &IrModule,
@@ -117,14 +112,14 @@ fn on_inputs(
     entry: &str,
     inputs: &[Vec<ValueSpec>],
     settings: &Settings,
-) -> Result<MutantVerdict, RefineError> {
-    let mut decided = false;
+) -> Result<Option<bool>, RefineError> {
+    let mut told = None;
     for input in inputs {
         match refine(cx, program, mutant, entry, std::slice::from_ref(input), settings)?.verdict {
-            RefinementVerdict::NotAllowed { .. } => return Ok(MutantVerdict::Yes),
-            RefinementVerdict::Allowed => decided = true,
+            RefinementVerdict::NotAllowed { .. } => return Ok(Some(true)),
+            RefinementVerdict::Allowed => told = Some(false),
             RefinementVerdict::Vacuous(_) | RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_) => {}
         }
     }
-    Ok(if decided { MutantVerdict::No } else { MutantVerdict::Open })
+    Ok(told)
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::infos::kind_of_answer;
+use crate::infos::kind;
 use crate::questions::OperatorQuestion;
 use ask::conformance::{self, DataDirectory, KeptFile};
 use ask::runner::CaseResult;
@@ -75,8 +75,7 @@ pub struct OperatorPattern {
     /// What the question varies contains one of these; an empty list matches any question.
     #[serde(default)]
     pub what: Vec<String>,
-    /// The kind of the oracle's answer is one of these: `rejected`, or a name that [`kind_of_answer`] gives, or the
-    /// first word of that name.
+    /// The kind of the oracle's answer is one of these: `rejected`, or or that of an answer; or their first word.
     pub expected: Vec<String>,
     /// The oracle's answer, in words, contains one of these; an empty list matches any answer.
     #[serde(default)]
@@ -170,10 +169,8 @@ pub fn judge(
                 || kind_given == kind_expected && p.given.iter().any(|one| one == THE_SAME))
             && (p.versions.is_empty() || p.versions.iter().any(|v| version.starts_with(v.as_str())))
     };
-    match known.iter().position(fits) {
-        Some(at) => AgreementOutcome::Known(at),
-        None => AgreementOutcome::Unexplained { expected: said, given: gave },
-    }
+    let unexplained = || AgreementOutcome::Unexplained { expected: said.clone(), given: gave.clone() };
+    known.iter().position(fits).map_or_else(unexplained, AgreementOutcome::Known)
 }
 
 /// In a pattern: the implementation's answer has the kind of the oracle's.
@@ -212,22 +209,10 @@ impl ParameterContents {
         let Ask::DeriveVar(ProgramInput::Module(module), entry, _) = ask else { return held };
         let Some(GlobalFunc::Function(main)) = module.get(entry) else { return held };
         for param in &main.params {
-            match &param.annotation {
-                Some(StructInfo::Shape(ShapeStructInfo { values: Some(dims), .. })) => {
-                    held.shapes.push((param.var.clone(), dims.clone()));
-                }
-                Some(StructInfo::Prim(PrimStructInfo { value: Some(value), .. })) => {
-                    held.numbers.insert(ShapeVar::new(&param.var.name), value.clone());
-                }
-                Some(
-                    StructInfo::Object
-                    | StructInfo::Tensor(_)
-                    | StructInfo::Shape(_)
-                    | StructInfo::Tuple(_)
-                    | StructInfo::Prim(_)
-                    | StructInfo::Func(_),
-                )
-                | None => {}
+            if let Some(StructInfo::Shape(ShapeStructInfo { values: Some(dims), .. })) = &param.annotation {
+                held.shapes.push((param.var.clone(), dims.clone()));
+            } else if let Some(StructInfo::Prim(PrimStructInfo { value: Some(value), .. })) = &param.annotation {
+                held.numbers.insert(ShapeVar::new(&param.var.name), value.clone());
             }
         }
         held
@@ -239,28 +224,15 @@ impl ParameterContents {
     }
 
     fn with_shapes(&self, info: &StructInfo) -> StructInfo {
-        match info {
-            StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Var(var)), dtype, .. }) => {
-                let dims = self.shapes.iter().find(|(held, _)| held.name == var.name).map(|(_, dims)| dims);
-                dims.map_or_else(|| info.clone(), |dims| StructInfo::tensor(dims.iter().cloned(), *dtype))
-            }
-            StructInfo::Tuple(fields) => {
-                with_stack(|| StructInfo::tuple(fields.iter().map(|field| self.with_shapes(field))))
-            }
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Func(_) => info.clone(),
+        if let StructInfo::Tuple(fields) = info {
+            return with_stack(|| StructInfo::tuple(fields.iter().map(|field| self.with_shapes(field))));
         }
-    }
-}
-
-/// The kind of an outcome.
-pub fn kind(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Answer { answer, .. } => kind_of_answer(answer),
-        other => format!("{:?}", other.class()).to_lowercase(),
+        if let StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Var(var)), dtype, .. }) = info
+            && let Some((_, dims)) = self.shapes.iter().find(|(held, _)| held.name == var.name)
+        {
+            return StructInfo::tensor(dims.iter().cloned(), *dtype);
+        }
+        info.clone()
     }
 }
 
@@ -278,22 +250,17 @@ pub fn ops_of_case(case: &Case) -> impl Iterator<Item = &'static OpDef> + '_ {
 
 /// Counts a case about values. `known`: a ledger lists the outcome.
 pub fn count_case(entry: &mut OpAgreement, case: &Case, result: &CaseResult, known: bool) {
-    let verdict = result.comparison.verdict;
-    entry.values.asked += 1;
-    match verdict {
-        // It may agree by chance where the ledger lists a difference.
-        CaseVerdict::Agree if known => entry.values.known += 1,
-        CaseVerdict::Agree => entry.values.agree += 1,
-        CaseVerdict::Unsupported | CaseVerdict::Vacuous => entry.values.unsupported += 1,
-        CaseVerdict::Diverge
-        | CaseVerdict::Crash
-        | CaseVerdict::Timeout
-        | CaseVerdict::InternalError
-        | CaseVerdict::ProtocolError
-        | CaseVerdict::Flaky => match known {
-            true => entry.values.known += 1,
-            false => entry.values.unexplained += 1,
-        },
+    let (verdict, values) = (result.comparison.verdict, &mut entry.values);
+    values.asked += 1;
+    if matches!(verdict, CaseVerdict::Unsupported | CaseVerdict::Vacuous) {
+        values.unsupported += 1;
+    } else if known {
+        // By chance it may agree all the same.
+        values.known += 1;
+    } else if verdict == CaseVerdict::Agree {
+        values.agree += 1;
+    } else {
+        values.unexplained += 1;
     }
     if case.within.is_some()
         && let Some(used) = tolerance_used(case, &result.outcome)

@@ -1,7 +1,7 @@
-//! Random calls of operators: calls on values, and what may be known of their arguments before they run.
+//! Random calls of operators: calls on values, and different static knowledge about their arguments.
 //!
-//! A call resembles one of a case, with other sizes, data types and attributes; what is known of its arguments is true
-//! of their values, and says as much or as little as static information may.
+//! A call resembles one in a case, with other sizes, data types and attributes. The knowledge about its arguments is
+//! true of their values, and as precise or as vague as static information can be.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -15,10 +15,9 @@ use relax_spec::grammar::{
     PrimStructInfo, PrimValue, Replacement, ShapeVar, Span, StructInfo, TensorData, TensorShape, TensorStructInfo, Var,
 };
 use relax_spec::judge::Cx;
-use relax_spec::ops::{AttrKind, Clauses, EvalArgs, OpDef};
-use relax_spec::question::Ask;
+use relax_spec::ops::{AttrKind, EvalArgs, OpDef};
 use relax_spec::suite::Case;
-use relax_spec::value::{Closure, Prim, PrimFuncObj, Scalar, Stop, Tensor, Value, ValueSpec, from_spec};
+use relax_spec::value::{Closure, Host, Prim, PrimFuncObj, Scalar, Stop, Tensor, Value, ValueSpec, from_spec};
 
 /// An argument.
 #[derive(Clone, Debug)]
@@ -31,7 +30,7 @@ pub enum CallOperand {
     Shape(Vec<i64>),
     /// A boxed integer or Boolean.
     Int(DataType, i64),
-    /// Anything else, as it stands in a case.
+    /// Any other argument, as in a case.
     Other(Expr, Value),
 }
 
@@ -46,20 +45,13 @@ pub struct RandomCall {
     pub attrs: Attrs,
     /// The type arguments.
     pub sinfo_args: Vec<StructInfo>,
-    /// The tensors that the case gives, by argument.
+    /// The tensors of the case, by argument.
     given: Vec<Option<TensorData>>,
 }
 
 /// The calls of an operator in the cases about its values.
 pub fn patterns(op: &'static OpDef, suite: &[Case]) -> Vec<RandomCall> {
-    let Clauses::Tensor(clauses) = op.clauses else { return Vec::new() };
-    let mut found = Vec::new();
-    for case in suite.iter().filter(|case| case.rules.contains(&clauses.value)) {
-        if let Ask::Evaluate(program, entry, args) = &case.ask {
-            found.extend(questions::scenes(program, entry, op).iter().filter_map(|scene| pattern(op, scene, args)));
-        }
-    }
-    found
+    questions::scenes(op, suite).filter_map(|(scene, args)| pattern(op, &scene, args)).collect()
 }
 
 fn pattern(op: &'static OpDef, scene: &Scene, args: &[ValueSpec]) -> Option<RandomCall> {
@@ -69,19 +61,26 @@ fn pattern(op: &'static OpDef, scene: &Scene, args: &[ValueSpec]) -> Option<Rand
     Some(RandomCall { op, operands, attrs, sinfo_args, given })
 }
 
-/// The tensor that an argument is in the case.
+/// What a variable is in the case.
+fn held<'a>(var: &Var, scene: &Scene, args: &'a [ValueSpec]) -> Option<&'a ValueSpec> {
+    args.get(scene.params.iter().position(|(param, _)| param == var)?)
+}
+
+/// The tensor that an argument has in the case.
 fn given(arg: &Expr, scene: &Scene, args: &[ValueSpec]) -> Option<TensorData> {
     let Expr::Var(var) = arg else { return None };
-    let position = scene.params.iter().position(|(param, _)| param == var)?;
-    if let ValueSpec::Tensor(data) = args.get(position)? { Some(data.clone()) } else { None }
+    if let ValueSpec::Tensor(data) = held(var, scene, args)? { Some(data.clone()) } else { None }
+}
+
+/// A tensor of the data type and shape that data have.
+fn of_tensor(data: &TensorData) -> Option<CallOperand> {
+    let shape = data.shape.iter().map(|size| i64::try_from(*size).ok()).collect::<Option<_>>()?;
+    Some(CallOperand::Tensor(data.dtype, shape))
 }
 
 fn operand(arg: &Expr, scene: &Scene, args: &[ValueSpec]) -> Option<CallOperand> {
     match arg {
-        Expr::Var(var) | Expr::DataflowVar(var) => {
-            let position = scene.params.iter().position(|(param, _)| param == var)?;
-            of_value(args.get(position)?)
-        }
+        Expr::Var(var) | Expr::DataflowVar(var) => of_value(held(var, scene, args)?),
         Expr::Tuple(tuple) => {
             tuple.fields.iter().map(|field| operand(field, scene, args)).collect::<Option<_>>().map(CallOperand::Tuple)
         }
@@ -93,10 +92,7 @@ fn operand(arg: &Expr, scene: &Scene, args: &[ValueSpec]) -> Option<CallOperand>
             let prim = Prim { dtype: *dtype, value: Scalar::Float(bits.get()) };
             Some(CallOperand::Other(arg.clone(), Value::Prim(prim)))
         }
-        Expr::Constant(constant) => {
-            let shape = constant.data.shape.iter().map(|size| i64::try_from(*size).ok()).collect::<Option<_>>()?;
-            Some(CallOperand::Tensor(constant.data.dtype, shape))
-        }
+        Expr::Constant(constant) => of_tensor(&constant.data),
         Expr::StringImm(text) => Some(CallOperand::Other(arg.clone(), Value::Str(text.value.clone()))),
         Expr::DataTypeImm(dtype) => Some(CallOperand::Other(arg.clone(), Value::DataType(dtype.value))),
         Expr::GlobalVar(gv) => function(gv, scene).map(|value| CallOperand::Other(arg.clone(), value)),
@@ -110,7 +106,7 @@ fn operand(arg: &Expr, scene: &Scene, args: &[ValueSpec]) -> Option<CallOperand>
     }
 }
 
-/// A function of the program: a `PrimFunc`, or a function that mentions no other.
+/// A function of the program: a `PrimFunc`, or a function that mentions no other function.
 fn function(gv: &GlobalVar, scene: &Scene) -> Option<Value> {
     let (_, func) = scene.others.iter().find(|(other, _)| other.name == gv.name)?;
     match func {
@@ -129,10 +125,7 @@ fn function(gv: &GlobalVar, scene: &Scene) -> Option<Value> {
 
 fn of_value(value: &ValueSpec) -> Option<CallOperand> {
     match value {
-        ValueSpec::Tensor(data) => {
-            let shape = data.shape.iter().map(|size| i64::try_from(*size).ok()).collect::<Option<_>>()?;
-            Some(CallOperand::Tensor(data.dtype, shape))
-        }
+        ValueSpec::Tensor(data) => of_tensor(data),
         ValueSpec::Tuple(fields) => fields.iter().map(of_value).collect::<Option<_>>().map(CallOperand::Tuple),
         ValueSpec::Shape(sizes) => Some(CallOperand::Shape(sizes.clone())),
         ValueSpec::Int(i) => Some(CallOperand::Int(DataType::INT64, *i)),
@@ -149,7 +142,7 @@ fn of_value(value: &ValueSpec) -> Option<CallOperand> {
 }
 
 fn constant(dim: &PrimExpr) -> Option<i64> {
-    if let PrimExpr::IntImm(size) = dim { Some(*size) } else { None }
+    dim.as_int().copied()
 }
 
 // Changes.
@@ -168,15 +161,15 @@ const DTYPES: [DataType; 11] = [
     DataType::BFLOAT16,
 ];
 
-/// A call like the pattern. Often its sizes are exchanged for others, all alike, and its attributes for others of their
-/// kind; now and then a single argument is changed, so that it may not fit.
+/// A call like the pattern. Often all sizes are replaced consistently, and attributes by others of their kind.
+/// Sometimes a single argument changes, so that the call may be invalid.
 pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
     let mut call = pattern.clone();
-    // Boxed integers often are sizes or places, which others would not fit; so are integers beside floats.
-    let boxed = call.operands.iter().any(|operand| matches!(operand, CallOperand::Int(..)));
-    let is = |wanted: fn(DataType) -> bool| {
-        call.operands.iter().any(|operand| matches!(operand, CallOperand::Tensor(dtype, _) if wanted(*dtype)))
-    };
+    // Boxed integers often are sizes or indices, which other integers would not fit; so are integer tensors next to
+    // floats.
+    let any = |wanted: &dyn Fn(&CallOperand) -> bool| call.operands.iter().any(wanted);
+    let boxed = any(&|operand| matches!(operand, CallOperand::Int(..)));
+    let is = |wanted: fn(DataType) -> bool| any(&|own| matches!(own, CallOperand::Tensor(dtype, _) if wanted(*dtype)));
     let places = is(DataType::is_int) && is(DataType::is_float);
     if tape.one_in(if boxed || places { 5 } else { 2 }) {
         let sizes = RefCell::new(Vec::new());
@@ -185,9 +178,9 @@ pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
         call = call.with_sizes(&exchange);
     }
     if tape.one_in(3) {
-        let (from, to) = (call.operands.iter().find_map(CallOperand::dtype), tape.pick(&DTYPES).copied());
-        if let (Some(from), Some(to)) = (from, to) {
-            call = call.with_dtype(from, to);
+        let from = call.parts().find_map(CallOperand::dtype);
+        if let (Some(from), Some(to)) = (from, tape.pick(&DTYPES)) {
+            call = call.with_dtype(from, *to);
         }
     }
     let others = tape.one_in(2);
@@ -200,7 +193,7 @@ pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
         }
     }
     call.each_operand(|operand| match operand {
-        // Boxed integers are often others.
+        // Boxed integers often change.
         CallOperand::Int(dtype, value) if tape.one_in(5) => *value = some_number(*dtype, tape),
         _ => {}
     });
@@ -213,8 +206,8 @@ pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
     call
 }
 
-/// A call like it with some of its numbers, in attributes, boxed or in shapes, so large that the result or the work for
-/// it may be, or would be beyond any integer.
+/// A similar call with some numbers (attributes, boxed numbers or sizes) so large that the result, or the work for it,
+/// is enormous or exceeds any integer.
 pub fn enlarged(call: &RandomCall, tape: &mut Tape) -> RandomCall {
     let mut call = call.clone();
     let mut numbers: Vec<&mut i64> = Vec::new();
@@ -230,8 +223,8 @@ pub fn enlarged(call: &RandomCall, tape: &mut Tape) -> RandomCall {
     call
 }
 
-/// A call like it without elements: one size is 0 wherever it occurs, and another so large that to go through the axes
-/// takes long. None if some tensor would have elements all the same, and many of them.
+/// A similar call without elements: one size is 0 wherever it occurs, and another one so large that a loop over the
+/// axes takes long. None if some tensor would still have elements, and many of them.
 pub fn emptied(call: &RandomCall, tape: &mut Tape) -> Option<RandomCall> {
     let mut call = call.clone();
     let mut sizes: Vec<i64> = Vec::new();
@@ -239,28 +232,20 @@ pub fn emptied(call: &RandomCall, tape: &mut Tape) -> Option<RandomCall> {
     sizes.sort_unstable();
     sizes.dedup();
     let (none, many) = (*tape.pick(&sizes)?, *tape.pick(&sizes)?);
-    let changed = |size: &mut i64| {
-        *size = match *size {
-            size if size == none => 0,
-            size if size == many => MANY,
-            size => size,
-        }
-    };
-    call.each_size(changed);
-    let mut small = true;
-    call.each_operand(|operand| {
-        if let CallOperand::Tensor(_, shape) = operand {
-            small &= shape.contains(&0) || !shape.contains(&MANY);
-        }
+    call.each_size(|size| match *size {
+        own if own == none => *size = 0,
+        own if own == many => *size = MANY,
+        _ => {}
     });
-    Some(call).filter(|_| small && none != many)
+    let is_large = |shape: &[i64]| shape.contains(&MANY) && !shape.contains(&0);
+    let large = call.parts().any(|own| matches!(own, CallOperand::Tensor(_, shape) if is_large(shape)));
+    Some(call).filter(|_| !large && none != many)
 }
 
-/// So many steps that a loop over them is seen.
+/// So many steps that a loop over them is noticeable.
 const MANY: i64 = 1 << 26;
 
-/// Numbers of which the square, or a product with a small number, is much work, more memory than there is, or no
-/// integer.
+/// Numbers whose square, or whose product with a small number, is much work, exceeds the memory, or is not an integer.
 const LARGE: [i64; 9] = [50, 300, 5_000, 1 << 20, 1 << 28, 1 << 40, i64::MAX, i64::MIN, -(1 << 33)];
 
 fn each_number<'a>(operand: &'a mut CallOperand, numbers: &mut Vec<&'a mut i64>) {
@@ -280,7 +265,7 @@ fn each_integer<'a>(value: &'a mut AttrValue, numbers: &mut Vec<&'a mut i64>) {
     }
 }
 
-/// Sizes in the place of others.
+/// Replaces sizes by others.
 struct Resized<F>(F);
 
 impl<F: Fn(i64) -> i64> Replacement for Resized<F> {
@@ -289,7 +274,7 @@ impl<F: Fn(i64) -> i64> Replacement for Resized<F> {
     }
 }
 
-/// The same size for the same size.
+/// The replacement of a size, the same for equal sizes.
 fn exchanged(size: i64, sizes: &mut Vec<(i64, i64)>, tape: &mut Tape) -> i64 {
     if let Some((_, new)) = sizes.iter().find(|(old, _)| *old == size) {
         return *new;
@@ -305,7 +290,7 @@ fn exchanged(size: i64, sizes: &mut Vec<(i64, i64)>, tape: &mut Tape) -> i64 {
 }
 
 impl CallOperand {
-    /// The operand itself, or those that a tuple is made of.
+    /// Visits the operand itself, or the elements of a tuple.
     fn each(&mut self, f: &mut dyn FnMut(&mut CallOperand)) {
         match self {
             CallOperand::Tuple(fields) => fields.iter_mut().for_each(|field| field.each(f)),
@@ -313,12 +298,16 @@ impl CallOperand {
         }
     }
 
-    fn dtype(&self) -> Option<DataType> {
+    /// Visits the operand itself, or the elements of a tuple.
+    fn parts(&self) -> Vec<&CallOperand> {
         match self {
-            CallOperand::Tensor(dtype, _) => Some(*dtype),
-            CallOperand::Tuple(fields) => fields.iter().find_map(CallOperand::dtype),
-            CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => None,
+            CallOperand::Tuple(fields) => fields.iter().flat_map(CallOperand::parts).collect(),
+            operand => vec![operand],
         }
+    }
+
+    fn dtype(&self) -> Option<DataType> {
+        if let CallOperand::Tensor(dtype, _) = self { Some(*dtype) } else { None }
     }
 }
 
@@ -372,7 +361,7 @@ fn changed(operand: &mut CallOperand, tape: &mut Tape) {
     match operand {
         CallOperand::Tensor(dtype, shape) => match tape.choose(5) {
             0 => *dtype = tape.pick(&DTYPES).copied().unwrap_or(*dtype),
-            // A boxed scalar in the place of a tensor.
+            // A boxed scalar in place of a tensor.
             1 if dtype.is_bool() => *operand = CallOperand::Int(*dtype, tape.choose(2) as i64),
             1 if dtype.is_int() && dtype.bits >= 8 => *operand = CallOperand::Int(*dtype, tape.choose(5) as i64),
             _ => resized(shape, tape),
@@ -410,29 +399,30 @@ fn resized(shape: &mut Vec<i64>, tape: &mut Tape) {
 
 // Values.
 
-/// How the elements of the arguments are chosen.
+/// The elements of the arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fill {
-    /// As in the case, where the tensor has the size and data type that it has there; else small numbers from a seed.
+    /// As in the case, if the tensor has the size and data type of the case; else small numbers from a seed.
     Given(u64),
-    /// All of them zero.
+    /// Only zeros.
     Zeros,
-    /// All of them one.
+    /// Only ones.
     Ones,
     /// Small numbers from a seed.
     Random(u64),
 }
 
-/// How elements are chosen that no case gives.
-#[derive(Clone, Copy)]
-enum ElementSource {
-    Zeros,
-    Ones,
-    Random(u64),
+impl Fill {
+    fn seed(self) -> u64 {
+        match self {
+            Fill::Given(seed) | Fill::Random(seed) => seed,
+            Fill::Zeros | Fill::Ones => 0,
+        }
+    }
 }
 
 impl RandomCall {
-    /// The call with every size of a tensor or shape exchanged, the same one for the same one.
+    /// The call with every size of a tensor or shape replaced; equal sizes have equal replacements.
     pub fn with_sizes(&self, exchange: &impl Fn(i64) -> i64) -> RandomCall {
         let mut call = self.clone();
         call.each_size(|size| *size = exchange(*size));
@@ -440,12 +430,17 @@ impl RandomCall {
         call
     }
 
-    /// Each operand that is no tuple, those in tuples included.
+    /// The operands that are no tuples, those in tuples included.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &CallOperand> {
+        self.operands.iter().flat_map(CallOperand::parts)
+    }
+
+    /// Each of them.
     fn each_operand(&mut self, mut f: impl FnMut(&mut CallOperand)) {
         self.operands.iter_mut().for_each(|operand| operand.each(&mut f));
     }
 
-    /// Each size of a tensor or shape.
+    /// Visits each size of a tensor or shape.
     fn each_size(&mut self, mut f: impl FnMut(&mut i64)) {
         self.each_operand(|operand| {
             if let CallOperand::Tensor(_, sizes) | CallOperand::Shape(sizes) = operand {
@@ -454,7 +449,7 @@ impl RandomCall {
         });
     }
 
-    /// The call with one data type of its tensors exchanged for another.
+    /// The call with one data type of its tensors replaced by another.
     pub fn with_dtype(&self, from: DataType, to: DataType) -> RandomCall {
         let mut call = self.clone();
         call.each_operand(|operand| match operand {
@@ -464,67 +459,51 @@ impl RandomCall {
         call
     }
 
-    /// The arguments as values; none if a tensor cannot be made.
+    /// The arguments as values; none if a tensor cannot be created.
     pub fn values(&self, fill: Fill) -> Option<Vec<Value>> {
-        let (fill, given) = match fill {
-            Fill::Given(seed) => (ElementSource::Random(seed), true),
-            Fill::Zeros => (ElementSource::Zeros, false),
-            Fill::Ones => (ElementSource::Ones, false),
-            Fill::Random(seed) => (ElementSource::Random(seed), false),
-        };
-        let mut random = fastrand::Rng::with_seed(if let ElementSource::Random(seed) = fill { seed } else { 0 });
-        let value = |(i, operand): (usize, &CallOperand)| {
-            let own = self.given.get(i).and_then(Option::as_ref).filter(|data| given && fits(operand, data));
-            match own {
-                Some(data) => Tensor::from_data(data).ok().map(Value::Tensor),
-                None => value_of(operand, fill, &mut random),
-            }
+        let given = matches!(fill, Fill::Given(_));
+        let mut random = fastrand::Rng::with_seed(fill.seed());
+        let value = |(i, operand): (usize, &CallOperand)| match self
+            .given
+            .get(i)
+            .and_then(Option::as_ref)
+            .filter(|data| given && fits(operand, data))
+        {
+            Some(data) => Tensor::from_data(data).ok().map(Value::Tensor),
+            None => value_of(operand, fill, &mut random),
         };
         self.operands.iter().enumerate().map(value).collect()
     }
 
-    /// Whether it calls a function, of which inference does not know what it makes of its arguments.
+    /// Whether it calls a function, whose result inference does not know.
     pub fn calls_function(&self) -> bool {
-        self.op.name == "relax.call_py_func"
-            || self.operands.iter().any(|operand| match operand {
-                CallOperand::Other(_, Value::PackedFunc(_) | Value::PrimFunc(_) | Value::Closure(_)) => true,
-                CallOperand::Other(..)
-                | CallOperand::Tensor(..)
-                | CallOperand::Tuple(_)
-                | CallOperand::Shape(_)
-                | CallOperand::Int(..) => false,
-            })
+        let is_function = |operand: &CallOperand| {
+            matches!(operand, CallOperand::Other(_, Value::PackedFunc(_) | Value::PrimFunc(_) | Value::Closure(_)))
+        };
+        self.op.name == "relax.call_py_func" || self.operands.iter().any(is_function)
     }
 
-    /// The call on literals, wherever there are any.
+    /// The call on literals wherever possible.
     pub fn literal(&self) -> (Call, Vec<StructInfo>) {
         let (mut world, mut tape) = (VariableAssignment::default(), Tape::from_choices(Vec::new()));
         self.known(&mut world, Manner { symbols: false, gaps: false }, &mut tape)
     }
 
-    /// The call with what is known of its arguments: true of the values, at the sizes in `world`.
+    /// The call with static knowledge of its arguments: it is true of the values, with the sizes in `world`.
     pub fn known(&self, world: &mut VariableAssignment, manner: Manner, tape: &mut Tape) -> (Call, Vec<StructInfo>) {
-        let known = self.operands.iter().map(|operand| world.known(operand, manner, tape));
-        let (args, infos): (Vec<Expr>, Vec<StructInfo>) = known.collect::<Vec<_>>().into_iter().unzip();
-        let call = Call {
-            op: Expr::op(self.op.name),
-            args,
-            sinfo_args: self.sinfo_args.clone(),
-            attrs: self.attrs.clone(),
-            span: Span::NONE,
-        };
-        (call, infos)
+        let (args, infos) = self.operands.iter().map(|operand| world.known(operand, manner, tape)).unzip();
+        let (sinfo_args, attrs) = (self.sinfo_args.clone(), self.attrs.clone());
+        (Call { op: Expr::op(self.op.name), args, sinfo_args, attrs, span: Span::NONE }, infos)
     }
 }
 
-/// Whether an operand still has the size and data type that it had.
+/// Whether an operand still has its original size and data type.
 fn fits(operand: &CallOperand, data: &TensorData) -> bool {
     let CallOperand::Tensor(dtype, shape) = operand else { return false };
-    let sizes = data.shape.iter().map(|size| i64::try_from(*size).ok());
-    *dtype == data.dtype && sizes.eq(shape.iter().copied().map(Some))
+    *dtype == data.dtype && shape.iter().map(|size| u64::try_from(*size).ok()).eq(data.shape.iter().copied().map(Some))
 }
 
-/// Small numbers that a data type holds.
+/// Small numbers that a data type represents.
 pub(crate) fn elements_of(dtype: DataType, count: usize, random: &mut fastrand::Rng) -> Vec<f64> {
     let element = |_| match dtype {
         dtype if dtype.is_bool() => f64::from(random.u8(0..2)),
@@ -534,32 +513,45 @@ pub(crate) fn elements_of(dtype: DataType, count: usize, random: &mut fastrand::
     (0..count).map(element).collect()
 }
 
-/// What a call gives within so many steps and bytes.
-pub fn run_within(call: &RandomCall, fill: Fill, fuel: u64, memory: u64) -> Option<Result<Value, Stop>> {
-    let values = call.values(fill)?;
-    let (literal, _) = call.literal();
-    let (mut cx, module) = (Cx::new(), IrModule::default());
-    let options = EvalOptions { fuel, memory, ..EvalOptions::default() };
-    let mut machine = Machine::new(&mut cx, &module, &options);
-    Some(call.op.evaluate(&mut machine, &EvalArgs { call: &literal, values: &values, result: None }))
+/// The result of a call, and the steps that it left.
+#[derive(Debug)]
+pub struct Ended {
+    /// What it gave.
+    pub result: Result<Value, Stop>,
+    /// The steps that are left.
+    pub fuel: u64,
 }
 
-fn value_of(operand: &CallOperand, fill: ElementSource, random: &mut fastrand::Rng) -> Option<Value> {
+/// Runs a call.
+pub fn run(op: &OpDef, call: &Call, values: &[Value], options: &EvalOptions) -> Ended {
+    let (mut cx, module) = (Cx::new(), IrModule::default());
+    let mut machine = Machine::new(&mut cx, &module, options);
+    let result = op.evaluate(&mut machine, &EvalArgs { call, values, result: None });
+    Ended { result, fuel: machine.fuel_left() }
+}
+
+/// The result of a call within limits of steps and bytes.
+pub fn run_within(call: &RandomCall, fill: Fill, fuel: u64, memory: u64) -> Option<Result<Value, Stop>> {
+    let values = call.values(fill)?;
+    let options = EvalOptions { fuel, memory, ..EvalOptions::default() };
+    Some(run(call.op, &call.literal().0, &values, &options).result)
+}
+
+fn value_of(operand: &CallOperand, fill: Fill, random: &mut fastrand::Rng) -> Option<Value> {
     Some(match operand {
         CallOperand::Tensor(dtype, shape) => {
             let tensor = Tensor::zeros(*dtype, shape).ok()?;
             let filled = tensor.fill(|_| {
+                let negative = fill.seed() % 2 == 1;
                 Ok::<Scalar, std::convert::Infallible>(match fill {
-                    ElementSource::Zeros => Scalar::Int(0),
-                    ElementSource::Ones => Scalar::Int(1),
-                    ElementSource::Random(_) if dtype.is_bool() => Scalar::Int(random.i64(0..2)),
-                    ElementSource::Random(_) if dtype.is_float() => Scalar::Float(f64::from(random.i32(-8..9)) / 4.0),
-                    ElementSource::Random(seed) if dtype.is_int() && seed % 2 == 1 => Scalar::Int(random.i64(-3..4)),
-                    // Of what no signed integer holds too.
-                    ElementSource::Random(seed) if *dtype == DataType::UINT64 && seed % 2 == 1 => {
-                        Scalar::UInt(random.u64(0..4).wrapping_sub(2))
-                    }
-                    ElementSource::Random(_) => Scalar::Int(random.i64(0..4)),
+                    Fill::Zeros => Scalar::Int(0),
+                    Fill::Ones => Scalar::Int(1),
+                    Fill::Given(_) | Fill::Random(_) if dtype.is_bool() => Scalar::Int(random.i64(0..2)),
+                    _ if dtype.is_float() => Scalar::Float(f64::from(random.i32(-8..9)) / 4.0),
+                    _ if dtype.is_int() && negative => Scalar::Int(random.i64(-3..4)),
+                    // Also numbers that no signed integer represents.
+                    _ if *dtype == DataType::UINT64 && negative => Scalar::UInt(random.u64(0..4).wrapping_sub(2)),
+                    Fill::Given(_) | Fill::Random(_) => Scalar::Int(random.i64(0..4)),
                 })
             });
             filled.ok()?;
@@ -576,17 +568,17 @@ fn value_of(operand: &CallOperand, fill: ElementSource, random: &mut fastrand::R
 
 // What is known.
 
-/// What stands behind the variables in what is known.
+/// The values of the variables in the static knowledge.
 #[derive(Clone, Default, Debug)]
 pub struct VariableAssignment {
     /// The sizes of shape variables.
     pub sizes: Vec<(ShapeVar, i64)>,
-    /// The shapes that variables hold.
+    /// The shapes of the variables that hold shapes.
     pub shapes: Vec<(Var, Vec<i64>)>,
     names: usize,
 }
 
-/// How much of a call is left open.
+/// How much the static knowledge leaves open.
 #[derive(Clone, Copy, Debug)]
 pub struct Manner {
     /// Whether sizes are variables.
@@ -616,7 +608,7 @@ impl VariableAssignment {
         PrimExpr::Var(var)
     }
 
-    /// A number as an expression of that value. Variables are sizes, which are not negative.
+    /// A number as an expression with that value. Variables are sizes, which are not negative.
     fn dim(&mut self, value: i64, manner: Manner, tape: &mut Tape) -> PrimExpr {
         if !manner.symbols || value.unsigned_abs() > 1 << 40 {
             return PrimExpr::IntImm(value);
@@ -643,8 +635,8 @@ impl VariableAssignment {
                 (self.var(), StructInfo::Tensor(self.tensor(*dtype, shape, manner, tape)))
             }
             CallOperand::Tuple(fields) => {
-                let fields: Vec<(Expr, StructInfo)> = fields.iter().map(|f| self.known(f, manner, tape)).collect();
-                let (args, infos): (Vec<Expr>, Vec<StructInfo>) = fields.into_iter().unzip();
+                let (args, infos): (Vec<Expr>, Vec<StructInfo>) =
+                    fields.iter().map(|field| self.known(field, manner, tape)).unzip();
                 let held = manner.gaps && tape.one_in(3);
                 (if held { self.var() } else { Expr::tuple(args) }, StructInfo::tuple(infos))
             }
@@ -652,9 +644,9 @@ impl VariableAssignment {
                 let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(*size, manner, tape)).collect();
                 match tape.choose(if manner.gaps { 4 } else { 1 }) {
                     0 => (Expr::shape(dims.clone()), StructInfo::shape(dims)),
-                    1 => (self.holding(sizes), StructInfo::shape(dims)),
-                    2 => (self.holding(sizes), StructInfo::shape_ndim(sizes.len() as i64)),
-                    _ => (self.holding(sizes), StructInfo::shape_ndim(-1)),
+                    1 => (Expr::Var(self.holding(sizes)), StructInfo::shape(dims)),
+                    2 => (Expr::Var(self.holding(sizes)), StructInfo::shape_ndim(sizes.len() as i64)),
+                    _ => (Expr::Var(self.holding(sizes)), StructInfo::shape_ndim(-1)),
                 }
             }
             CallOperand::Int(dtype, value) => {
@@ -677,30 +669,27 @@ impl VariableAssignment {
         Expr::var(&self.fresh("x"))
     }
 
-    fn holding(&mut self, sizes: &[i64]) -> Expr {
+    fn holding(&mut self, sizes: &[i64]) -> Var {
         let var = Var::new(&self.fresh("s"));
         self.shapes.push((var.clone(), sizes.to_vec()));
-        Expr::Var(var)
+        var
     }
 
     fn tensor(&mut self, dtype: DataType, shape: &[i64], manner: Manner, tape: &mut Tape) -> TensorStructInfo {
         let dtype = if manner.gaps && tape.one_in(4) { DataType::VOID } else { dtype };
         let ndim = Ndim::of_len(shape.len());
         let dims: Vec<PrimExpr> = shape.iter().map(|size| self.dim(*size, manner, tape)).collect();
-        match tape.choose(if manner.gaps { 6 } else { 1 }) {
-            0..=2 => TensorStructInfo { shape: Some(TensorShape::Dims(dims.into())), dtype, ndim, vdevice: None },
-            3 => TensorStructInfo { shape: None, dtype, ndim, vdevice: None },
-            4 => {
-                let var = Var::new(&self.fresh("s"));
-                self.shapes.push((var.clone(), shape.to_vec()));
-                TensorStructInfo { shape: Some(TensorShape::Var(var.into())), dtype, ndim, vdevice: None }
-            }
-            _ => TensorStructInfo { shape: None, dtype, ndim: Ndim::Unknown, vdevice: None },
-        }
+        let (shape, ndim) = match tape.choose(if manner.gaps { 6 } else { 1 }) {
+            0..=2 => (Some(TensorShape::Dims(dims.into())), ndim),
+            3 => (None, ndim),
+            4 => (Some(TensorShape::Var(self.holding(shape).into())), ndim),
+            _ => (None, Ndim::Unknown),
+        };
+        TensorStructInfo { shape, dtype, ndim, vdevice: None }
     }
 }
 
-/// What is known of a value that stands in a case.
+/// The structural information of a value in a case.
 pub(crate) fn what_is_known_of(value: &Value) -> StructInfo {
     if let Value::Prim(prim) = value { StructInfo::prim(prim.dtype) } else { StructInfo::Object }
 }
@@ -710,6 +699,6 @@ impl fmt::Display for RandomCall {
         write!(f, "{}", self.op.name)?;
         let (_, infos) = self.literal();
         infos.iter().try_for_each(|info| write!(f, " {info}"))?;
-        self.attrs.iter().try_for_each(|(name, value)| write!(f, " {name}={}", questions::show(value)))
+        self.attrs.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))
     }
 }

@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use serde::Deserialize;
-
+use crate::trials::KnownForm;
 use ask::conformance;
 use relax_spec::book::{Edition, Rule, ron_options};
 use relax_spec::suite::ledger::{DeviationClass, Ledger, LedgerError};
@@ -24,14 +23,6 @@ pub const LEDGERS: [(&str, &str); 2] = [
 
 /// The ledger of differences found by campaigns, listed by form of finding and not by case.
 pub const FORMS: &str = "tvm-programs";
-
-/// The part of a form of findings that the tables of classes use.
-#[derive(Deserialize)]
-struct LedgerForm {
-    class: Option<DeviationClass>,
-    clause: Option<Rule>,
-    reason: String,
-}
 
 /// `spec/src/implementations.md`.
 ///
@@ -60,7 +51,7 @@ pub fn page() -> Result<String, LedgerError> {
 
 /// How many forms of findings there are in each class.
 fn forms() -> Result<String, LedgerError> {
-    let forms: Vec<LedgerForm> =
+    let forms: Vec<KnownForm> =
         ron_options().from_str(&conformance::ledger(FORMS).unwrap_or_else(|| "[]".to_string()))?;
     let mut out = String::from("| class | signatures |\n| --- | ---: |\n");
     for class in DeviationClass::ALL {
@@ -68,7 +59,7 @@ fn forms() -> Result<String, LedgerError> {
     }
     row(&mut out, "**all**", [forms.len()].into_iter());
     let mut reasons: BTreeMap<(DeviationClass, Rule), Vec<String>> = BTreeMap::new();
-    for LedgerForm { class, clause, reason } in forms {
+    for KnownForm { class, clause, reason, .. } in forms {
         if let (Some(class), Some(clause)) = (class, clause) {
             reasons.entry((class, clause)).or_default().push(reason);
         }

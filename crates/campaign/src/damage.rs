@@ -1,6 +1,7 @@
 //! Damaged executables: lines exchanged, digits and characters replaced, random bytes. Everything that can still be
 //! read is verified and run within small limits, to test that all of this terminates.
 
+use fastrand::Rng;
 use relax_spec::data::from_json;
 use relax_spec::eval::prelude;
 use relax_spec::judge::Cx;
@@ -18,32 +19,21 @@ pub enum Damaged {
     Whole,
 }
 
-/// Random numbers.
-struct DamageRng(u64);
-
-impl DamageRng {
-    fn of(seed: u64) -> DamageRng {
-        DamageRng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % limit.max(1)
-    }
+/// A number below a limit; 0 if the limit is 0.
+fn below(random: &mut Rng, limit: usize) -> usize {
+    random.usize(..limit.max(1))
 }
 
 /// Damages the text that [`print`](vm::print()) writes.
 pub fn try_text(text: &str, seed: u64) -> Damaged {
-    let damaged = damaged(text, &mut DamageRng::of(seed));
+    let damaged = damaged(text, &mut Rng::with_seed(seed));
     vm::read(&damaged).map_or(Damaged::Refused, |executable| ended(&executable))
 }
 
 /// Damages an adapter's dump of an executable of TVM: its JSON, or the text in it.
 pub fn try_tvm(said: &str, seed: u64) -> Damaged {
-    let mut random = DamageRng::of(seed);
-    if random.below(4) == 0 {
+    let mut random = Rng::with_seed(seed);
+    if below(&mut random, 4) == 0 {
         let made = from_json::<TvmExecutable>(&characters(said, &mut random));
         return made.map_or(Damaged::Refused, |made| imported(&made));
     }
@@ -58,8 +48,8 @@ pub fn try_tvm(said: &str, seed: u64) -> Damaged {
 
 /// Reads random bytes in every format of executables.
 pub fn try_bytes(seed: u64) -> Damaged {
-    let mut random = DamageRng::of(seed);
-    let bytes: Vec<u8> = (0..random.below(400)).map(|_| random.below(256) as u8).collect();
+    let mut random = Rng::with_seed(seed);
+    let bytes: Vec<u8> = (0..below(&mut random, 400)).map(|_| below(&mut random, 256) as u8).collect();
     let text = String::from_utf8_lossy(&bytes);
     let forms =
         [vm::read(&text).ok(), vm::read(&format!("relax-spec executable 1\n{text}")).ok(), from_json(&text).ok()];
@@ -67,7 +57,7 @@ pub fn try_bytes(seed: u64) -> Damaged {
         text: text.to_string(),
         functions: Vec::new(),
         constants: Vec::new(),
-        prim_funcs: if random.below(2) == 0 { text.to_string() } else { String::new() },
+        prim_funcs: if below(&mut random, 2) == 0 { text.to_string() } else { String::new() },
     };
     let read = forms.into_iter().flatten().chain(vm::import(&made).ok());
     read.map(|executable| ended(&executable)).last().unwrap_or(Damaged::Refused)
@@ -99,14 +89,14 @@ const FUNCTIONS: usize = 3;
 const PARAMS: u32 = 8;
 
 /// The text with some lines exchanged, left out, repeated or changed.
-fn damaged(text: &str, random: &mut DamageRng) -> String {
+fn damaged(text: &str, random: &mut Rng) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
-    for _ in 0..=random.below(3) {
+    for _ in 0..=below(random, 3) {
         if lines.is_empty() {
             break;
         }
-        let (at, other) = (random.below(lines.len()), random.below(lines.len()));
-        match random.below(5) {
+        let (at, other) = (below(random, lines.len()), below(random, lines.len()));
+        match below(random, 5) {
             0 => lines.swap(at, other),
             1 => drop(lines.remove(at)),
             2 => {
@@ -124,13 +114,13 @@ fn damaged(text: &str, random: &mut DamageRng) -> String {
 }
 
 /// The line with one digit or character replaced.
-fn characters(line: &str, random: &mut DamageRng) -> String {
+fn characters(line: &str, random: &mut Rng) -> String {
     let mut chars: Vec<char> = line.chars().collect();
     let digits: Vec<usize> = (0..chars.len()).filter(|at| chars.get(*at).is_some_and(char::is_ascii_digit)).collect();
-    let digit = digits.get(random.below(digits.len())).filter(|_| random.below(3) > 0);
+    let digit = digits.get(below(random, digits.len())).filter(|_| below(random, 3) > 0);
     let (at, new) = match digit {
-        Some(at) => (*at, char::from(b'0' + random.below(10) as u8)),
-        None => (random.below(chars.len()), char::from(b' ' + random.below(95) as u8)),
+        Some(at) => (*at, char::from(b'0' + below(random, 10) as u8)),
+        None => (below(random, chars.len()), char::from(b' ' + below(random, 95) as u8)),
     };
     if let Some(place) = chars.get_mut(at) {
         *place = new;

@@ -2,8 +2,6 @@
 //! run the same program, and the observations of the two runs are compared: the value, the rule of an error, the
 //! effects in their order, and which arguments are part of the result.
 
-use std::fmt;
-
 use crate::generate::{Tape, module_of_functions};
 use crate::programs::{ProgramSource, Restriction};
 use relax_spec::arguments::{ArgumentSource, Draw, linked};
@@ -22,8 +20,8 @@ pub enum EngineTrial {
     Same(End),
     /// One of them reached a limit, so there is nothing to compare.
     Limited,
-    /// They give different results.
-    Different(EngineDifference),
+    /// They came to different things, for people.
+    Different(String),
 }
 
 /// How a run ended, as far as it can be seen.
@@ -37,21 +35,6 @@ pub enum End {
     Unspecified,
 }
 
-/// The result of each engine.
-#[derive(Clone, PartialEq, Debug)]
-pub struct EngineDifference {
-    /// The evaluator's result, for people.
-    pub evaluator: String,
-    /// The machine's result, for people.
-    pub machine: String,
-}
-
-impl fmt::Display for EngineDifference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "evaluator: {}\nmachine: {}", self.evaluator, self.machine)
-    }
-}
-
 /// The limit of steps for both engines.
 const FUEL: u64 = 500_000;
 const DEPTH: usize = 200;
@@ -62,9 +45,7 @@ pub fn try_program(edition: Edition, program: &IrModule, entry: &str, args: &[Va
     let (by_evaluator, by_machine) = (evaluated(cx(), program, entry, args), on_machine(cx(), program, entry, args));
     match (by_evaluator, by_machine) {
         (Some(a), Some(b)) if a == b => EngineTrial::Same(a.0),
-        (Some(a), Some(b)) => {
-            EngineTrial::Different(EngineDifference { evaluator: format!("{a:?}"), machine: format!("{b:?}") })
-        }
+        (Some(a), Some(b)) => EngineTrial::Different(format!("evaluator: {a:?}\nmachine: {b:?}")),
         (None, _) | (_, None) => EngineTrial::Limited,
     }
 }
@@ -113,12 +94,9 @@ pub fn program(edition: Edition, seed: u64) -> IrModule {
 
 /// The names by which functions of a program can be started.
 pub fn entries(program: &IrModule) -> Vec<Name> {
-    let symbol = |func: &GlobalFunc| match func {
-        GlobalFunc::Function(f) => match f.attrs.get("global_symbol") {
-            Some(AttrValue::Str(symbol)) => Some(symbol.clone()),
-            Some(_) | None => None,
-        },
-        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
+    let symbol = |func: &GlobalFunc| {
+        let GlobalFunc::Function(function) = func else { return None };
+        function.attrs.get("global_symbol").and_then(AttrValue::as_str).cloned()
     };
     program.funcs.iter().filter_map(|(_, func)| symbol(func)).collect()
 }

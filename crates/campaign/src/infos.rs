@@ -1,11 +1,12 @@
-//! Differential campaigns: random questions to an implementation, its answers held against everything that the text
-//! permits, and each divergence cut down and explained, or reported as unexplained.
+//! Differential campaigns: random questions to an implementation, whose answers are compared with all answers that the
+//! text permits. Each divergence is reduced and explained, or reported as unexplained.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::generate::{Tape, struct_info_pair};
+use crate::questions::module_of;
 use crate::shrink::{Pass, Shows, shrink};
 use ask::implementation::Implementation;
 use ask::worker::StartError;
@@ -19,13 +20,12 @@ use relax_spec::oracle;
 use relax_spec::question::{Answer, Ask, Outcome, ProgramInput};
 use relax_spec::suite::alpha::same_struct_info;
 use relax_spec::suite::ledger::DeviationClass;
-use relax_spec::syntax::tvmscript::parse_module;
 
-/// The nesting of the generated structural information, and the length of their tapes.
+/// The nesting of the generated structural information, and the length of the tapes.
 const DEPTH: usize = 3;
 const TAPE: usize = 256;
 
-/// A divergence that is known by its form: the question, a rule that decides it, the two kinds of answer.
+/// A known form of divergences: the kind of question, a rule that decides it, and the two kinds of answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pattern {
@@ -39,9 +39,9 @@ pub struct Pattern {
     pub given: String,
     /// Why it differs.
     pub class: DeviationClass,
-    /// The same, for people.
+    /// The reason, for people.
     pub reason: String,
-    /// Where it is reported or discussed.
+    /// The link to a report or a discussion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
 }
@@ -49,9 +49,9 @@ pub struct Pattern {
 /// Why an implementation may differ.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Explanation {
-    /// It does what the text literally says.
+    /// It follows the literal text.
     Erratum(Erratum),
-    /// The ledger lists divergences of this form; the position of the entry.
+    /// The ledger lists this form, in the entry at this position.
     Known(usize),
     /// Nothing explains it.
     None,
@@ -62,15 +62,15 @@ pub enum Explanation {
 pub struct InfoDivergence {
     /// The form.
     pub signature: DivergenceSignature,
-    /// Why they may be, if they may.
+    /// The explanation, if there is one.
     pub explanation: Explanation,
     /// How many divergences have this form.
     pub count: usize,
-    /// A reduced question, what the text permits, and what was answered.
+    /// A reduced question.
     pub ask: Ask,
     /// Every answer that the text permits.
     pub permitted: Vec<Answer>,
-    /// What the implementation answered, for people.
+    /// The answer of the implementation, for people.
     pub given: String,
     /// The number of the generated question, for `--seed`.
     pub number: u64,
@@ -96,7 +96,7 @@ pub struct InfoCampaign {
     pub edition: Edition,
     /// How many questions were asked.
     pub asked: u64,
-    /// How many the implementation said that it cannot answer.
+    /// How many questions the implementation does not support.
     pub unsupported: u64,
     /// The divergences, one entry for each form.
     pub findings: Vec<InfoDivergence>,
@@ -109,17 +109,15 @@ impl InfoCampaign {
     }
 }
 
-/// The questions on the pair of structural informations with a number.
+/// The questions about the pair of pieces of structural information with this number.
 pub fn questions(seed: u64, number: u64) -> [Ask; 2] {
     let vars = [ShapeVar::new("n"), ShapeVar::new("m")];
-    // Neighbouring numbers must not give related tapes; the generator of `fastrand` mixes its seed.
-    let mut tape = Tape::from_seed(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(number), TAPE);
-    let (s1, s2) = struct_info_pair(&mut tape, DEPTH, &vars);
+    let (s1, s2) = struct_info_pair(&mut Tape::numbered(seed, number, TAPE), DEPTH, &vars);
     [Ask::Compatibility(s1.clone(), s2.clone()), Ask::Unify(s1, s2)]
 }
 
-/// Asks about the pairs with these numbers, one after the other; `progress` is told of each.
-/// What was found until nobody could be asked any more stands, with why that was.
+/// Asks about the pairs with these numbers, one after the other; `progress` is called for each. If the implementation
+/// can no longer be asked, the result has the findings so far, and the reason.
 pub fn judgements(
     seed: u64,
     numbers: std::ops::Range<u64>,
@@ -127,61 +125,57 @@ pub fn judgements(
     implementation: &mut dyn Implementation,
     progress: &mut dyn FnMut(),
 ) -> (InfoCampaign, Option<StartError>) {
-    let mut campaign = InfoCampaign { edition: implementation.edition(), ..InfoCampaign::default() };
-    let mut found: BTreeMap<DivergenceSignature, InfoDivergence> = BTreeMap::new();
+    let campaign = InfoCampaign { edition: implementation.edition(), ..InfoCampaign::default() };
+    let mut hunt = InfoHunt { known, implementation, campaign, found: BTreeMap::new() };
     let mut ended = None;
     for number in numbers {
-        if let Err(error) = pair(seed, number, known, implementation, &mut campaign, &mut found) {
+        if let Err(error) = hunt.pair(seed, number) {
             ended = Some(error);
             break;
         }
         progress();
     }
-    campaign.findings = found.into_values().collect();
-    (campaign, ended)
+    (InfoCampaign { findings: hunt.found.into_values().collect(), ..hunt.campaign }, ended)
 }
 
-/// The questions of one pair.
-fn pair(
-    seed: u64,
-    number: u64,
-    known: &[Pattern],
-    implementation: &mut dyn Implementation,
-    campaign: &mut InfoCampaign,
-    found: &mut BTreeMap<DivergenceSignature, InfoDivergence>,
-) -> Result<(), StartError> {
-    let edition = campaign.edition;
-    for ask in questions(seed, number) {
-        let outcome = implementation.ask(edition, &ask)?;
-        campaign.asked += 1;
-        if matches!(outcome, Outcome::Unsupported { .. }) {
-            campaign.unsupported += 1;
-        } else if !is_permitted(edition, &ask, &outcome) {
-            let mut divergence = Divergence { ask, outcome };
-            let reduced = shrink(&mut divergence, &[smaller()], &mut StillDiverges(&mut *implementation));
-            // Found it is, however small it has become.
-            note(found, known, edition, divergence, number);
-            reduced?;
+/// A campaign that is going on.
+struct InfoHunt<'a> {
+    known: &'a [Pattern],
+    implementation: &'a mut dyn Implementation,
+    campaign: InfoCampaign,
+    found: BTreeMap<DivergenceSignature, InfoDivergence>,
+}
+
+impl InfoHunt<'_> {
+    /// The questions of one pair.
+    fn pair(&mut self, seed: u64, number: u64) -> Result<(), StartError> {
+        let edition = self.campaign.edition;
+        for ask in questions(seed, number) {
+            let outcome = self.implementation.ask(edition, &ask)?;
+            self.campaign.asked += 1;
+            if matches!(outcome, Outcome::Unsupported { .. }) {
+                self.campaign.unsupported += 1;
+            } else if !is_permitted(edition, &ask, &outcome) {
+                let mut divergence = Divergence { ask, outcome };
+                let reduced = shrink(&mut divergence, &[smaller()], &mut StillDiverges(&mut *self.implementation));
+                // The divergence is recorded, however far it was reduced.
+                self.note(divergence, number);
+                reduced?;
+            }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-fn note(
-    found: &mut BTreeMap<DivergenceSignature, InfoDivergence>,
-    known: &[Pattern],
-    edition: Edition,
-    Divergence { ask, outcome }: Divergence,
-    number: u64,
-) {
-    let signature = signature(edition, &ask, &outcome);
-    if let Some(finding) = found.get_mut(&signature) {
-        finding.count += 1;
-        return;
+    fn note(&mut self, Divergence { ask, outcome }: Divergence, number: u64) {
+        let edition = self.campaign.edition;
+        let signature = signature(edition, &ask, &outcome);
+        let new = || {
+            let explanation = explain(edition, &ask, &outcome, &signature, self.known);
+            let (permitted, given, signature) = (permitted(edition, &ask), outcome.to_string(), signature.clone());
+            InfoDivergence { signature, explanation, count: 0, ask, permitted, given, number }
+        };
+        self.found.entry(signature.clone()).or_insert_with(new).count += 1;
     }
-    let explanation = explain(edition, &ask, &outcome, &signature, known);
-    let (permitted, given) = (permitted(edition, &ask), outcome.to_string());
-    found.insert(signature.clone(), InfoDivergence { signature, explanation, count: 1, ask, permitted, given, number });
 }
 
 /// Every answer that the text permits: those of provers from the floor to the ceiling.
@@ -199,8 +193,8 @@ pub fn permitted(edition: Edition, ask: &Ask) -> Vec<Answer> {
 
 pub(super) fn is_permitted(edition: Edition, ask: &Ask, outcome: &Outcome) -> bool {
     let Outcome::Answer { answer: given, .. } = outcome else { return false };
-    // Mostly it is what one prover comes to, and the others need not be asked: the one first that implementations
-    // resemble.
+    // Usually one prover gives the answer, and the others need not be asked. The first prover is the one that
+    // implementations resemble.
     [Prover::Algebraic, Prover::Exhaustive, Prover::Alpha].into_iter().any(|prover| {
         let answer = oracle::answer(&mut Cx::new().with_edition(edition).with_prover(prover), ask);
         answer.is_ok_and(|allowed| same_answer(edition, &allowed, given))
@@ -208,15 +202,11 @@ pub(super) fn is_permitted(edition: Edition, ask: &Ask, outcome: &Outcome) -> bo
 }
 
 fn same_answer(edition: Edition, a: &Answer, b: &Answer) -> bool {
-    match (a, b) {
-        (Answer::StructInfo(s1), Answer::StructInfo(s2)) => {
-            same_struct_info(&mut Cx::new().with_edition(edition), s1, s2)
-        }
-        (a, b) => a == b,
-    }
+    let (Answer::StructInfo(s1), Answer::StructInfo(s2)) = (a, b) else { return a == b };
+    same_struct_info(&mut Cx::new().with_edition(edition), s1, s2)
 }
 
-/// Looks for an erratum whose literal reading gives the answer, then for a known form.
+/// Searches for an erratum whose literal reading gives the answer, then for a known form.
 fn explain(
     edition: Edition,
     ask: &Ask,
@@ -246,14 +236,18 @@ fn explain(
 fn signature(edition: Edition, ask: &Ask, outcome: &Outcome) -> DivergenceSignature {
     let mut cx = Cx::new().with_edition(edition);
     let expected = oracle::answer(&mut cx, ask).map_or_else(|_| "none".to_string(), |answer| kind_of_answer(&answer));
-    let given = match outcome {
-        Outcome::Answer { answer, .. } => kind_of_answer(answer),
-        other => format!("{:?}", other.class()).to_lowercase(),
-    };
-    DivergenceSignature { op: ask.op(), rules: cx.recorded().iter().collect(), expected, given }
+    DivergenceSignature { op: ask.op(), rules: cx.recorded().iter().collect(), expected, given: kind(outcome) }
 }
 
-/// An answer without its details: a verdict as it is, of structural information the outermost node.
+/// The kind of an outcome.
+pub(crate) fn kind(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Answer { answer, .. } => kind_of_answer(answer),
+        other => format!("{:?}", other.class()).to_lowercase(),
+    }
+}
+
+/// An answer without its details: verdicts are unchanged, and structural information is reduced to its outermost node.
 pub fn kind_of_answer(answer: &Answer) -> String {
     match answer {
         Answer::StructInfo(s) => kind_of_info(s).to_string(),
@@ -276,13 +270,13 @@ fn kind_of_info(s: &StructInfo) -> &'static str {
     }
 }
 
-/// A question with what an implementation answers.
+/// A question with the answer of an implementation.
 struct Divergence {
     ask: Ask,
     outcome: Outcome,
 }
 
-/// A question shows it if the answer is not permitted.
+/// Shows a question if the answer is not permitted.
 struct StillDiverges<'a>(&'a mut dyn Implementation);
 
 impl Shows<Divergence> for StillDiverges<'_> {
@@ -293,10 +287,6 @@ impl Shows<Divergence> for StillDiverges<'_> {
         size(&of.ask)
     }
 
-    fn left(&self) -> usize {
-        usize::MAX
-    }
-
     fn shows(&mut self, _: &Divergence, candidate: Divergence) -> Result<Option<Divergence>, StartError> {
         let edition = self.0.edition();
         let outcome = self.0.ask(edition, &candidate.ask)?;
@@ -305,22 +295,17 @@ impl Shows<Divergence> for StillDiverges<'_> {
     }
 }
 
-/// Smaller questions, by the only pass of such divergences.
+/// The only pass for such divergences: smaller questions.
 fn smaller<'p>() -> Pass<'p, Divergence> {
     Pass::new("part", |own: &Divergence, from| {
-        let outcome = own.outcome.clone();
-        Box::new(
-            parts(&own.ask).into_iter().skip(from).map(move |ask| Some(Divergence { ask, outcome: outcome.clone() })),
-        )
+        let with = |ask| Some(Divergence { ask, outcome: own.outcome.clone() });
+        Box::new(parts(&own.ask).into_iter().skip(from).map(with))
     })
 }
 
-/// How large a question is: the parts of its data, and in a text the words. A program counts as its tree.
+/// The size of a question: the parts of its data, and the words of a text. A program counts as a tree.
 pub(super) fn size(ask: &Ask) -> usize {
-    let read = |program: ProgramInput| match program {
-        ProgramInput::Script(text) => parse_module(&text).map_or(ProgramInput::Script(text), ProgramInput::Module),
-        ProgramInput::Module(_) => program,
-    };
+    let read = |program: ProgramInput| module_of(&program).map_or(program, ProgramInput::Module);
     ask.clone().map_programs(read).arguments().iter().map(size_of_data).sum()
 }
 
@@ -348,8 +333,7 @@ fn size_of_data(node: &Node<'_>) -> usize {
     count
 }
 
-/// Smaller questions of the same kind: of unification parameters are compared as they are, elsewhere the other way
-/// round.
+/// Smaller questions of the same kind. Unification compares parameters in order; elsewhere their order is reversed.
 pub(super) fn parts(ask: &Ask) -> Vec<Ask> {
     type Question = fn(StructInfo, StructInfo) -> Ask;
     let (s1, s2, question, contravariant): (_, _, Question, bool) = if let Ask::Compatibility(s1, s2) = ask {
@@ -374,25 +358,17 @@ fn parts_of_pair(s1: &StructInfo, s2: &StructInfo, contravariant: bool) -> Vec<(
         }
         (StructInfo::Func(a), StructInfo::Func(b)) => parts_of_functions(a, b, contravariant),
         (StructInfo::Tensor(a), StructInfo::Tensor(b)) => match (&a.shape, &b.shape) {
-            (Some(TensorShape::Dims(dims1)), Some(TensorShape::Dims(dims2))) => fewer_dims(dims1, dims2)
-                .into_iter()
-                .map(|(d1, d2)| (StructInfo::tensor(d1, a.dtype), StructInfo::tensor(d2, b.dtype)))
-                .collect(),
+            (Some(TensorShape::Dims(dims1)), Some(TensorShape::Dims(dims2))) => {
+                let tensors = |(d1, d2)| (StructInfo::tensor(d1, a.dtype), StructInfo::tensor(d2, b.dtype));
+                fewer_dims(dims1, dims2).map(tensors).collect()
+            }
             (_, _) => Vec::new(),
         },
         (
             StructInfo::Shape(ShapeStructInfo { values: Some(a), .. }),
             StructInfo::Shape(ShapeStructInfo { values: Some(b), .. }),
-        ) => fewer_dims(a, b).into_iter().map(|(d1, d2)| (StructInfo::shape(d1), StructInfo::shape(d2))).collect(),
-        (
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_),
-            _,
-        )
-        | (StructInfo::Func(_), _) => Vec::new(),
+        ) => fewer_dims(a, b).map(|(d1, d2)| (StructInfo::shape(d1), StructInfo::shape(d2))).collect(),
+        (_, _) => Vec::new(),
     }
 }
 
@@ -406,14 +382,9 @@ fn parts_of_functions(f1: &FuncStructInfo, f2: &FuncStructInfo, contravariant: b
     };
     let mut parts: Vec<(StructInfo, StructInfo)> = params1.iter().zip(params2.iter()).map(param).collect();
     parts.push((f1.ret.clone(), f2.ret.clone()));
-    // The functions with one parameter less, or with nothing said of the result.
-    for left_out in 0..params1.len() {
-        let without = |params: &[StructInfo]| -> Vec<StructInfo> {
-            params.iter().enumerate().filter(|(i, _)| *i != left_out).map(|(_, p)| p.clone()).collect()
-        };
-        let shorter = |f: &FuncStructInfo, params: &[StructInfo]| StructInfo::func(without(params), f.ret.clone());
-        parts.push((shorter(f1, params1), shorter(f2, params2)));
-    }
+    // The functions with one parameter less, or without a result.
+    let shorter = |(p1, p2)| (StructInfo::func(p1, f1.ret.clone()), StructInfo::func(p2, f2.ret.clone()));
+    parts.extend(each_left_out(params1).zip(each_left_out(params2)).map(shorter));
     if f1.ret != StructInfo::Object || f2.ret != StructInfo::Object {
         let without_ret = |params: &[StructInfo]| StructInfo::func(params.to_vec(), StructInfo::Object);
         parts.push((without_ret(params1), without_ret(params2)));
@@ -421,15 +392,15 @@ fn parts_of_functions(f1: &FuncStructInfo, f2: &FuncStructInfo, contravariant: b
     parts
 }
 
-/// Two lists of dimensions of the same length, with one position less.
-fn fewer_dims(dims1: &[PrimExpr], dims2: &[PrimExpr]) -> Vec<(Vec<PrimExpr>, Vec<PrimExpr>)> {
-    if dims1.len() != dims2.len() || dims1.len() < 2 {
-        return Vec::new();
-    }
-    let without = |dims: &[PrimExpr], left_out: usize| -> Vec<PrimExpr> {
-        dims.iter().enumerate().filter(|(i, _)| *i != left_out).map(|(_, d)| d.clone()).collect()
-    };
-    (0..dims1.len()).map(|i| (without(dims1, i), without(dims2, i))).collect()
+/// Two lists of dimensions of the same length, without one position.
+fn fewer_dims(dims1: &[PrimExpr], dims2: &[PrimExpr]) -> impl Iterator<Item = (Vec<PrimExpr>, Vec<PrimExpr>)> {
+    let are_some = dims1.len() == dims2.len() && dims1.len() > 1;
+    each_left_out(dims1).zip(each_left_out(dims2)).filter(move |_| are_some)
+}
+
+/// The list without each of its items.
+fn each_left_out<T: Clone>(items: &[T]) -> impl Iterator<Item = Vec<T>> {
+    (0..items.len()).map(|at| [&items[..at], &items[at + 1..]].concat())
 }
 
 #[cfg(test)]
@@ -438,7 +409,7 @@ mod tests {
     use ask::implementation::InProcess;
     use ask::protocol::Identity;
 
-    /// An implementation that always answers compatible.
+    /// An implementation that always answers "compatible".
     struct Credulous(InProcess);
 
     impl Implementation for Credulous {
@@ -477,7 +448,7 @@ mod tests {
         assert!(campaign.findings.iter().all(|f| f.explanation == Explanation::Erratum(Erratum::A05)));
     }
 
-    /// Is wrong, and nobody can ask it more than so many questions.
+    /// An implementation that is wrong, and can be asked only this many questions.
     struct Mortal(Credulous, usize);
 
     impl Implementation for Mortal {

@@ -2,31 +2,12 @@
 
 use std::rc::Rc;
 
-use relax_spec::eval::{EvalOptions, Machine};
-use relax_spec::grammar::{Call, DataType, IrModule};
-use relax_spec::judge::Cx;
-use relax_spec::ops::{EvalArgs, OpDef};
-use relax_spec::value::{Host, Kernels, Noise, Scalar, Stop, Tensor, Value, to_spec};
+use relax_spec::eval::EvalOptions;
+use relax_spec::grammar::DataType;
+use relax_spec::value::{Kernels, Noise, Scalar, Tensor, Value, to_spec};
 
-use crate::calls::{Fill, RandomCall};
+use crate::calls::{Ended, Fill, RandomCall, run};
 use crate::operator_soundness::OperatorTemplates;
-
-/// The result of a call, and the steps that it left.
-#[derive(Debug)]
-pub struct Ended {
-    /// The value, or how the call stopped.
-    pub result: Result<Value, Stop>,
-    /// The steps that are left.
-    pub fuel: u64,
-}
-
-/// Runs a call.
-pub fn run(op: &OpDef, call: &Call, values: &[Value], options: &EvalOptions) -> Ended {
-    let (mut cx, module) = (Cx::new(), IrModule::default());
-    let mut machine = Machine::new(&mut cx, &module, options);
-    let result = op.evaluate(&mut machine, &EvalArgs { call, values, result: None });
-    Ended { result, fuel: machine.fuel_left() }
-}
 
 impl Ended {
     /// Whether both results are equal bit for bit, with the same steps left. All NaNs count as equal: none is
@@ -91,20 +72,15 @@ pub fn try_all(operators: &OperatorTemplates, seeds: std::ops::Range<u64>) -> Ke
         };
         report.values += u64::from(plain.result.is_ok());
         if !plain.is_as(&fast) {
-            report.faults.push((seed, format!("{call}: {} and {}", plain.told(), fast.told())));
+            report.faults.push((seed, format!("{call}: {} and {}", told(&plain), told(&fast))));
         }
     }
     report
 }
 
-impl Ended {
-    fn told(&self) -> String {
-        let result = match &self.result {
-            Ok(value) => value.to_string(),
-            Err(stop) => format!("{stop:?}"),
-        };
-        format!("{result} with {} steps left", self.fuel)
-    }
+fn told(Ended { result, fuel }: &Ended) -> String {
+    let result = result.as_ref().map_or_else(|stop| format!("{stop:?}"), ToString::to_string);
+    format!("{result} with {fuel} steps left")
 }
 
 fn run_random(call: &RandomCall, seed: u64, kernels: Kernels) -> Option<Ended> {
@@ -114,10 +90,9 @@ fn run_random(call: &RandomCall, seed: u64, kernels: Kernels) -> Option<Ended> {
     if seed.is_multiple_of(4) {
         values.iter().try_for_each(|value| roughen(value, &mut random))?;
     }
-    let (literal, _) = call.literal();
     let noise = seed.is_multiple_of(3).then(|| Rc::new(Noise::new(seed)));
     let options = EvalOptions { kernels, noise, fuel: STEPS, ..EvalOptions::default() };
-    Some(run(call.op, &literal, &values, &options))
+    Some(run(call.op, &call.literal().0, &values, &options))
 }
 
 /// Replaces the floats of a value by others whose sum depends on the order of addition, and by a few special values.

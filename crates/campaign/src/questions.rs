@@ -1,24 +1,26 @@
-//! Questions about the inference of operators. The cases of an operator hold calls of it on values; varied in one
-//! respect at a time (symbolic, unknown, another data type, another attribute, wrong), each call becomes some dozens of
-//! questions.
+//! Questions about the inference of operators. The cases of an operator contain calls of it on values. Each call is
+//! varied in one respect at a time (symbolic, unknown, another data type, another attribute, wrong), which gives some
+//! dozens of questions.
 
 use std::collections::HashSet;
 
 use crate::generate::nodes::{bind, function, global, linked, sequence};
+use crate::shrink::function_of;
 use relax_spec::grammar::{
     AttrValue, BinaryOp, Binder, Binding, Call, DataType, Expr, FloatBits, Function, GlobalFunc, GlobalVar, IndexMap,
     IrModule, PrimExpr, PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo, TensorShape, TensorStructInfo, Var,
 };
-use relax_spec::ops::{AttrDefault, AttrKind, Clauses, OpDef};
+use relax_spec::ops::{self, AttrDefault, AttrKind, Clauses, OpDef};
 use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::suite::Case;
-use relax_spec::syntax::tvmscript::parse_module;
+use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
+use relax_spec::value::ValueSpec;
 
-/// The most questions about one operator that vary its calls in one respect each ..
+/// The maximum number of questions about one operator that vary its calls in one respect each ..
 const MOST: usize = 72;
-/// .. and the most beside them that write a call otherwise, as people do.
+/// .. and of further ones that write a call in another form.
 const MOST_WRITTEN: usize = 48;
-/// The most that hold shapes of tensors in variables.
+/// The maximum number of questions with shapes of tensors in variables.
 const MOST_OF_VARIABLES: usize = 36;
 
 /// A question about the inference of an operator.
@@ -30,7 +32,7 @@ pub struct OperatorQuestion {
     pub ask: Ask,
 }
 
-/// A call, with what is known of the variables that it mentions.
+/// A call, with the structural information of the variables that it mentions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Scene {
     pub(super) params: Vec<(Var, StructInfo)>,
@@ -39,9 +41,9 @@ pub(super) struct Scene {
     pub(super) others: Vec<(GlobalVar, GlobalFunc)>,
 }
 
-/// The variable whose information is asked for.
+/// The variable whose structural information is asked for.
 const RESULT: &str = "result";
-/// The parameter that holds what stands in the call otherwise.
+/// The parameter that replaces an argument of the call.
 const HELD: &str = "held";
 
 /// The questions about an operator, from the cases that claim its clauses.
@@ -53,14 +55,14 @@ pub fn questions(op: &OpDef, suite: &[Case]) -> Vec<OperatorQuestion> {
     varied.into_iter().chain(written).collect()
 }
 
-/// Questions in which the shapes of operands are held in variables. They are not asked of implementations: several
-/// releases of TVM refuse them, or end.
+/// Questions in which variables hold the shapes of operands. Implementations are not asked these questions: several
+/// releases of TVM reject them, or crash.
 pub fn questions_of_shape_variables(op: &OpDef, suite: &[Case]) -> Vec<OperatorQuestion> {
     let seeds = seeds(op, suite).into_iter().map(|seed| of_variables(op, &seed)).collect();
     in_turn(seeds, MOST_OF_VARIABLES, &mut HashSet::new())
 }
 
-/// At most so many questions. Each call in turn gives one of its variations, so that none takes all the room.
+/// At most this many questions. The calls take turns, one variation at a time, so that each call has some.
 fn in_turn(mut variations: Vec<Vec<(String, Scene)>>, most: usize, seen: &mut HashSet<Scene>) -> Vec<OperatorQuestion> {
     let mut questions = Vec::new();
     variations.iter_mut().for_each(|list| list.reverse());
@@ -77,49 +79,62 @@ fn in_turn(mut variations: Vec<Vec<(String, Scene)>>, most: usize, seen: &mut Ha
 
 /// The calls of an operator in the cases that claim its value.
 fn seeds(op: &OpDef, suite: &[Case]) -> Vec<Scene> {
-    let Clauses::Tensor(clauses) = op.clauses else { return Vec::new() };
     let mut found: Vec<Scene> = Vec::new();
-    for case in suite.iter().filter(|case| case.rules.contains(&clauses.value)) {
-        let Ask::Evaluate(program, entry, _) = &case.ask else { continue };
-        for scene in scenes(program, entry, op) {
-            if !found.contains(&scene) {
-                found.push(scene);
-            }
+    for (scene, _) in scenes(op, suite) {
+        if !found.contains(&scene) {
+            found.push(scene);
         }
     }
     found
 }
 
-pub(super) fn scenes(program: &ProgramInput, entry: &str, op: &OpDef) -> Vec<Scene> {
-    let parsed;
-    let module = match program {
-        ProgramInput::Module(module) => module,
-        ProgramInput::Script(text) => match parse_module(text) {
-            Ok(module) => {
-                parsed = module;
-                &parsed
-            }
-            Err(_) => return Vec::new(),
-        },
+/// The calls of an operator in the cases that claim its value, each with the arguments of the case.
+pub(super) fn scenes<'s>(op: &'s OpDef, suite: &'s [Case]) -> impl Iterator<Item = (Scene, &'s [ValueSpec])> {
+    let value = if let Clauses::Tensor(clauses) = op.clauses { Some(clauses.value) } else { None };
+    let of_case = move |case: &'s Case| {
+        let Ask::Evaluate(program, entry, args) = &case.ask else { return Vec::new() };
+        let found = scenes_of(program, entry, op).unwrap_or_default();
+        found.into_iter().map(|scene| (scene, args.as_slice())).collect()
     };
-    let Some(GlobalFunc::Function(main)) = module.get(entry) else { return Vec::new() };
-    let Expr::SeqExpr(body) = &main.body else { return Vec::new() };
-    let params: Option<Vec<(Var, StructInfo)>> =
-        main.params.iter().map(|p| Some((p.var.clone(), p.annotation.clone()?))).collect();
-    let Some(params) = params else { return Vec::new() };
-    let values = body.blocks.iter().flat_map(|block| &block.bindings).map(Binding::value);
+    suite.iter().filter(move |case| value.is_some_and(|value| case.rules.contains(&value))).flat_map(of_case)
+}
+
+fn scenes_of(program: &ProgramInput, entry: &str, op: &OpDef) -> Option<Vec<Scene>> {
+    let module = module_of(program)?;
+    let main = function_of(&module, entry)?;
+    let Expr::SeqExpr(body) = &main.body else { return None };
+    let params: Vec<(Var, StructInfo)> =
+        main.params.iter().map(|p| Some((p.var.clone(), p.annotation.clone()?))).collect::<Option<_>>()?;
     let call_of = |value: &Expr| {
-        if let Expr::Call(call) = value
-            && let Expr::Op(callee) = &call.op
-            && relax_spec::ops::lookup(&callee.op_name).is_some_and(|found| found.name == op.name)
-        {
-            return Some((**call).clone());
-        }
-        None
+        let Expr::Call(call) = value else { return None };
+        let callee = call.op.as_op().and_then(|callee| ops::lookup(&callee.op_name));
+        callee.is_some_and(|callee| callee.name == op.name).then(|| (**call).clone())
     };
     let others: Vec<(GlobalVar, GlobalFunc)> =
         module.funcs.iter().filter(|(gv, _)| &*gv.name != entry).cloned().collect();
-    values.filter_map(call_of).map(|call| Scene { params: params.clone(), call, others: others.clone() }).collect()
+    let calls = body.blocks.iter().flat_map(|block| &block.bindings).map(Binding::value).filter_map(call_of);
+    Some(calls.map(|call| Scene { params: params.clone(), call, others: others.clone() }).collect())
+}
+
+/// The program of a question as a tree; none of what cannot be read.
+pub(crate) fn module_of(program: &ProgramInput) -> Option<IrModule> {
+    match program {
+        ProgramInput::Script(text) => parse_module(text).ok(),
+        ProgramInput::Module(module) => Some(module.clone()),
+    }
+}
+
+/// The program of a question as text.
+pub(crate) fn text_of(program: &ProgramInput, dialect: Dialect) -> String {
+    match program {
+        ProgramInput::Script(text) => text.clone(),
+        ProgramInput::Module(module) => print_module(module, dialect),
+    }
+}
+
+/// The items with another one at a place.
+fn with_item<T: Clone>(items: &[T], at: usize, item: &T) -> Vec<T> {
+    items.iter().enumerate().map(|(nth, own)| if nth == at { item } else { own }).cloned().collect()
 }
 
 impl Scene {
@@ -139,14 +154,12 @@ impl Scene {
     /// Whether the operator's calls are pure.
     fn is_pure(&self) -> bool {
         let Expr::Op(op) = &self.call.op else { return true };
-        relax_spec::ops::lookup(&op.op_name).is_none_or(|op| op.pure)
+        ops::lookup(&op.op_name).is_none_or(|op| op.pure)
     }
 
     fn with_param(&self, i: usize, info: StructInfo) -> Scene {
         let mut scene = self.clone();
-        if let Some(slot) = scene.params.get_mut(i) {
-            slot.1 = info;
-        }
+        scene.params.iter_mut().skip(i).take(1).for_each(|(_, own)| own.clone_from(&info));
         scene
     }
 
@@ -155,18 +168,18 @@ impl Scene {
     }
 
     fn with_arg(&self, i: usize, arg: Expr) -> Scene {
-        let mut args = self.call.args.clone();
-        if let Some(slot) = args.get_mut(i) {
-            *slot = arg;
-        }
-        self.with_args(args)
+        self.with_args(with_item(&self.call.args, i, &arg))
     }
 
-    /// An argument is held in a parameter of which so much is known.
+    /// The call with an argument replaced by a parameter with this structural information.
     fn with_held(&self, i: usize, info: StructInfo) -> Scene {
-        let mut scene = self.with_arg(i, Expr::var(HELD));
-        scene.params.push((Var::new(HELD), info));
-        scene
+        self.with_arg(i, Expr::var(HELD)).holding(HELD, info)
+    }
+
+    /// A parameter more.
+    fn holding(mut self, name: &str, info: StructInfo) -> Scene {
+        self.params.push((Var::new(name), info));
+        self
     }
 
     fn with_attr(&self, name: &str, value: AttrValue) -> Scene {
@@ -175,7 +188,7 @@ impl Scene {
         scene
     }
 
-    /// The same change to every tensor.
+    /// Changes every tensor in the same way.
     fn with_tensors(&self, change: impl Fn(&TensorStructInfo) -> StructInfo) -> Scene {
         let mut scene = self.clone();
         for (_, info) in &mut scene.params {
@@ -184,7 +197,7 @@ impl Scene {
         scene
     }
 
-    /// These parameters, of these ranks, have shapes that variables hold, which are parameters too.
+    /// Gives these parameters, of these ranks, shapes that are held in variables, which become parameters too.
     fn with_shapes(&self, ranks: &[(usize, usize)], name: impl Fn(usize, usize) -> String) -> Scene {
         let mut scene = self.clone();
         let mut shapes: Vec<(Var, StructInfo)> = Vec::new();
@@ -202,12 +215,9 @@ impl Scene {
         scene
     }
 
-    /// The same change to every dimension, those of literal shapes included.
+    /// Changes every dimension in the same way, including those of literal shapes.
     fn with_dims(&self, change: impl Fn(i64) -> PrimExpr) -> Scene {
-        let change = |dim: &PrimExpr| match dim {
-            PrimExpr::IntImm(size) => change(*size),
-            other => other.clone(),
-        };
+        let change = |dim: &PrimExpr| dim.as_int().map_or_else(|| dim.clone(), |size| change(*size));
         let mut scene = self.with_tensors(|t| match dims_of(t) {
             Some(dims) => StructInfo::tensor(dims.iter().map(&change), t.dtype),
             None => StructInfo::Tensor(t.clone()),
@@ -234,10 +244,7 @@ fn dims_of(t: &TensorStructInfo) -> Option<&[PrimExpr]> {
 }
 
 fn rank_only(t: &TensorStructInfo) -> StructInfo {
-    match t.ndim {
-        relax_spec::grammar::Ndim::Known(rank) => StructInfo::tensor_ndim(i64::from(rank), t.dtype),
-        relax_spec::grammar::Ndim::Unknown => StructInfo::tensor_ndim(-1, t.dtype),
-    }
+    StructInfo::tensor_ndim(t.ndim.to_i64(), t.dtype)
 }
 
 fn unknown_rank(t: &TensorStructInfo) -> StructInfo {
@@ -252,7 +259,7 @@ fn plus(name: &str, n: i64) -> PrimExpr {
     PrimExpr::binary(BinaryOp::Add, PrimExpr::var(name), PrimExpr::IntImm(n))
 }
 
-/// The call as it is, and varied.
+/// The call unchanged, and its variations.
 fn variations(op: &OpDef, seed: &Scene) -> Vec<(String, Scene)> {
     let mut out = vec![("as it is".to_string(), seed.clone())];
     whole(seed, &mut out);
@@ -270,8 +277,8 @@ fn variations(op: &OpDef, seed: &Scene) -> Vec<(String, Scene)> {
     out
 }
 
-/// The call as people write it: shapes and boxed numbers held in variables, boxed numbers as operands, more operands
-/// than two of which one is unknown, and tensors of unknown rank beside known ones.
+/// Other forms of the call: variables that hold shapes and boxed numbers, boxed numbers as operands, more than two
+/// operands one of which is unknown, and tensors of unknown rank next to known ones.
 fn written(seed: &Scene) -> Vec<(String, Scene)> {
     let mut out = Vec::new();
     for (i, arg) in seed.call.args.iter().enumerate() {
@@ -284,8 +291,8 @@ fn written(seed: &Scene) -> Vec<(String, Scene)> {
     out
 }
 
-/// The shapes of tensors are held in variables of which the rank is known: one for all of a rank, one for each tensor,
-/// and one for one of them alone; and with other attributes.
+/// Variables of known rank hold the shapes of tensors: one variable for all tensors of a rank, one for each tensor, and
+/// one for a single tensor; also with other attributes.
 fn of_variables(op: &OpDef, seed: &Scene) -> Vec<(String, Scene)> {
     let tensors: Vec<(usize, &TensorStructInfo)> =
         seed.params.iter().enumerate().filter_map(|(i, (_, info))| Some((i, info.as_tensor()?))).collect();
@@ -309,8 +316,8 @@ fn of_variables(op: &OpDef, seed: &Scene) -> Vec<(String, Scene)> {
     out
 }
 
-/// A literal shape or boxed integer is held in a variable of which as much is known, and less; a tuple has three
-/// operands, of which one is unknown.
+/// A variable holds a literal shape or boxed integer, with the same or with less knowledge; a tuple gets three
+/// elements, one of which is unknown.
 fn held(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
     match arg {
         Expr::ShapeExpr(s) => {
@@ -331,8 +338,7 @@ fn held(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
             let unknown = StructInfo::tensor_ndim(-1, DataType::VOID);
             for at in 0..3 {
                 let field = |j| if j == at { Expr::var(HELD) } else { first.clone() };
-                let mut scene = seed.with_arg(i, Expr::tuple((0..3).map(field).collect()));
-                scene.params.push((Var::new(HELD), unknown.clone()));
+                let scene = seed.with_arg(i, Expr::tuple((0..3).map(field).collect())).holding(HELD, unknown.clone());
                 out.push((format!("argument {i} of three operands, operand {at} unknown"), scene));
             }
         }
@@ -340,26 +346,22 @@ fn held(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
     }
 }
 
-/// One tensor is known, and of the others the rank is not; and the reverse, of two tensors and more.
+/// One tensor is known and the ranks of the others are not, and the reverse, for two or more tensors.
 fn beside_unknown(seed: &Scene, out: &mut Vec<(String, Scene)>) {
     let tensors: Vec<usize> =
         (0..seed.params.len()).filter(|i| matches!(seed.params.get(*i), Some((_, StructInfo::Tensor(_))))).collect();
     if tensors.len() < 3 {
-        // Of two tensors each alone is varied already.
+        // For two tensors, each alone is already varied.
         return;
     }
     for known in &tensors {
-        let mut scene = seed.with_tensors(unknown_rank);
-        let kept = seed.params.get(*known).cloned();
-        if let (Some(slot), Some(param)) = (scene.params.get_mut(*known), kept) {
-            let what = format!("{} known, others of unknown rank", param.0.name);
-            *slot = param;
-            out.push((what, scene));
-        }
+        let Some((var, info)) = seed.params.get(*known) else { continue };
+        let scene = seed.with_tensors(unknown_rank).with_param(*known, info.clone());
+        out.push((format!("{} known, others of unknown rank", var.name), scene));
     }
 }
 
-/// A boxed number in place of a tensor: a literal, and one that is held in a variable, of the tensor's datatype and of
+/// A boxed number in place of a tensor: as a literal and in a variable, with the data type of the tensor and with
 /// another.
 fn boxed(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
     let Expr::Var(var) = arg else { return };
@@ -376,7 +378,7 @@ fn boxed(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
 
 /// Changes of all tensors together.
 fn whole(seed: &Scene, out: &mut Vec<(String, Scene)>) {
-    // Sizes that are equal stay equal; a 1 stays, as it has a meaning of its own.
+    // Equal sizes remain equal; a 1 remains, because it has a special meaning.
     let symbol = |size: i64| match size {
         1 => PrimExpr::IntImm(1),
         size if size % 3 == 0 => PrimExpr::var("n"),
@@ -398,7 +400,7 @@ fn whole(seed: &Scene, out: &mut Vec<(String, Scene)>) {
     }
 }
 
-/// Changes of one parameter that leave the call possible.
+/// Changes of one parameter after which the call is still possible.
 fn param(seed: &Scene, i: usize, out: &mut Vec<(String, Scene)>) {
     let Some((var, info)) = seed.params.get(i) else { return };
     let StructInfo::Tensor(t) = info else { return };
@@ -410,10 +412,7 @@ fn param(seed: &Scene, i: usize, out: &mut Vec<(String, Scene)>) {
     let Some(dims) = dims_of(t) else { return };
     for j in 0..dims.len() {
         for (what, dim) in [("symbolic", PrimExpr::var("n")), ("a sum", plus("m", 1)), ("1", PrimExpr::IntImm(1))] {
-            let mut dims = dims.to_vec();
-            if let Some(slot) = dims.get_mut(j) {
-                *slot = dim;
-            }
+            let dims = with_item(dims, j, &dim);
             out.push((format!("{name}: dimension {j} {what}"), seed.with_param(i, StructInfo::tensor(dims, t.dtype))));
         }
     }
@@ -422,7 +421,7 @@ fn param(seed: &Scene, i: usize, out: &mut Vec<(String, Scene)>) {
     out.push((format!("{name} scalar"), seed.with_param(i, StructInfo::tensor([], t.dtype))));
 }
 
-/// Changes of one parameter that rather make the call wrong.
+/// Changes of one parameter that usually make the call wrong.
 fn wrong(seed: &Scene, i: usize, out: &mut Vec<(String, Scene)>) {
     let Some((var, info)) = seed.params.get(i) else { return };
     let name = &var.name;
@@ -452,43 +451,29 @@ fn argument(seed: &Scene, i: usize, out: &mut Vec<(String, Scene)>) {
         Some(Expr::ShapeExpr(s)) => {
             for j in 0..s.values.len() {
                 for (what, dim) in [("symbolic", PrimExpr::var("n")), ("1", 1.into()), ("7", 7.into())] {
-                    let mut dims = s.values.to_vec();
-                    if let Some(slot) = dims.get_mut(j) {
-                        *slot = dim;
-                    }
-                    out.push((format!("argument {i}: dimension {j} {what}"), seed.with_arg(i, Expr::shape(dims))));
+                    let shape = Expr::shape(with_item(&s.values, j, &dim));
+                    out.push((format!("argument {i}: dimension {j} {what}"), seed.with_arg(i, shape)));
                 }
             }
             let longer = std::iter::once(PrimExpr::IntImm(2)).chain(s.values.iter().cloned());
             out.push((format!("argument {i} of one dimension more"), seed.with_arg(i, Expr::shape(longer))));
             for (what, ndim) in [("known rank only", s.values.len() as i64), ("unknown rank", -1)] {
-                let mut scene = seed.with_arg(i, Expr::var("shape"));
-                scene.params.push((Var::new("shape"), StructInfo::shape_ndim(ndim)));
+                let scene = seed.with_arg(i, Expr::var("shape")).holding("shape", StructInfo::shape_ndim(ndim));
                 out.push((format!("argument {i} of {what}"), scene));
             }
         }
         Some(Expr::PrimValue(p)) if p.float.is_none() => {
-            let values = [
-                ("symbolic", PrimExpr::var("n")),
-                ("0", 0.into()),
-                ("1", 1.into()),
-                ("-1", PrimExpr::IntImm(-1)),
-                ("5", 5.into()),
-            ];
-            for (what, value) in values {
+            let numbers = [0, 1, -1, 5].map(|number| (number.to_string(), PrimExpr::IntImm(number)));
+            for (what, value) in [("symbolic".to_string(), PrimExpr::var("n"))].into_iter().chain(numbers) {
                 let changed = Expr::PrimValue(PrimValue { value, ..p.clone() });
                 out.push((format!("argument {i} {what}"), seed.with_arg(i, changed)));
             }
         }
         Some(Expr::Tuple(t)) => {
-            let fields = &t.fields;
-            let mut variants = vec![("empty", Vec::new()), ("with its first field again", fields.clone())];
-            if let (Some(first), Some((_, last))) = (fields.first(), variants.split_first_mut()) {
-                for (_, fields) in last {
-                    fields.push(first.clone());
-                }
-                variants.push(("of one field", vec![first.clone()]));
-            }
+            let first = t.fields.first();
+            let again = t.fields.iter().chain(first).cloned().collect();
+            let mut variants = vec![("empty", Vec::new()), ("with its first field again", again)];
+            variants.extend(first.map(|first| ("of one field", vec![first.clone()])));
             for (what, fields) in variants {
                 out.push((format!("argument {i} {what}"), seed.with_arg(i, Expr::tuple(fields))));
             }
@@ -509,7 +494,7 @@ fn arity(seed: &Scene, out: &mut Vec<(String, Scene)>) {
 fn attributes(op: &OpDef, seed: &Scene, out: &mut Vec<(String, Scene)>) {
     for attr in op.attrs() {
         let name = attr.name;
-        // How to write a call without a required attribute is each implementation's own affair.
+        // How a call without a required attribute is written depends on the implementation.
         if attr.default != AttrDefault::Required && seed.call.attrs.contains_key(name) {
             let mut scene = seed.clone();
             scene.call.attrs.remove(name);
@@ -517,11 +502,10 @@ fn attributes(op: &OpDef, seed: &Scene, out: &mut Vec<(String, Scene)>) {
         }
         for value in values(attr.kind, seed.call.attrs.get(name)) {
             let scene = seed.with_attr(name, value.clone());
-            let shown = show(&value);
-            out.push((format!("{name}={shown}"), scene.clone()));
-            // What an attribute must be often depends on the rank alone.
+            out.push((format!("{name}={value}"), scene.clone()));
+            // The valid values of an attribute often depend only on the rank.
             if matches!(attr.kind, AttrKind::Int | AttrKind::IntOrNone | AttrKind::Ints) {
-                out.push((format!("{name}={shown}, known rank only"), scene.with_tensors(rank_only)));
+                out.push((format!("{name}={value}, known rank only"), scene.with_tensors(rank_only)));
             }
         }
     }
@@ -534,7 +518,7 @@ fn values(kind: AttrKind, present: Option<&AttrValue>) -> Vec<AttrValue> {
         AttrKind::Bool => [true, false].map(AttrValue::Bool).to_vec(),
         AttrKind::Float => [0.5, -2.0].map(|x| AttrValue::Float(FloatBits::new(x))).to_vec(),
         AttrKind::Ints => match present {
-            // A list of another length rarely makes sense where one is given.
+            // A list of another length rarely makes sense in place of an existing list.
             Some(AttrValue::List(items)) if !items.is_empty() => {
                 let each = |i: i64| AttrValue::List(vec![AttrValue::Int(i); items.len()]);
                 let mut shorter = items.clone();
@@ -544,11 +528,9 @@ fn values(kind: AttrKind, present: Option<&AttrValue>) -> Vec<AttrValue> {
             Some(_) | None => vec![ints(&[0]), ints(&[-1]), ints(&[1, 0]), ints(&[0, 0]), ints(&[7]), ints(&[-3])],
         },
         AttrKind::Floats => {
-            let floats = |length: usize| {
-                let float = |i: usize| AttrValue::Float(FloatBits::new(i as f64 / 4.0));
-                AttrValue::List((0..length).map(float).collect())
-            };
-            let length = if let Some(AttrValue::List(items)) = present { items.len() } else { 4 };
+            let float = |i: usize| AttrValue::Float(FloatBits::new(i as f64 / 4.0));
+            let floats = |length: usize| AttrValue::List((0..length).map(float).collect());
+            let length = present.and_then(AttrValue::as_list).map_or(4, Vec::len);
             vec![floats(length), floats(length + 1)]
         }
         AttrKind::DataType => [DataType::FLOAT16, DataType::INT64, DataType::FLOAT32].map(AttrValue::DataType).to_vec(),
@@ -562,8 +544,8 @@ fn values(kind: AttrKind, present: Option<&AttrValue>) -> Vec<AttrValue> {
     }
 }
 
-/// Maps of as many indices: the identity, the reverse, blocks of 2 and of 3, all in one axis, and some that lead
-/// nowhere in particular; and one of an index more.
+/// Maps of as many indices: the identity, the reverse, blocks of 2 and of 3, all in one axis, and some arbitrary ones;
+/// and a map of one more index.
 pub(super) fn index_maps(present: Option<&AttrValue>) -> Vec<AttrValue> {
     let Some(AttrValue::IndexMap(map)) = present else { return Vec::new() };
     let params = map.params.clone();
@@ -594,21 +576,4 @@ pub(super) fn index_maps(present: Option<&AttrValue>) -> Vec<AttrValue> {
     ];
     let maps = results.into_iter().map(|results| map(params.clone(), results));
     maps.chain([map(longer, indices.clone())]).collect()
-}
-
-pub(super) fn show(value: &AttrValue) -> String {
-    match value {
-        AttrValue::None => "None".into(),
-        AttrValue::Bool(b) => b.to_string(),
-        AttrValue::Int(i) => i.to_string(),
-        AttrValue::Float(x) => x.get().to_string(),
-        AttrValue::Str(text) => text.to_string(),
-        AttrValue::DataType(dtype) => dtype.to_string(),
-        AttrValue::Prim(e) => e.to_string(),
-        AttrValue::List(items) => format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(", ")),
-        AttrValue::IndexMap(map) => {
-            format!("map to {}", map.results.iter().map(ToString::to_string).collect::<Vec<String>>().join(", "))
-        }
-        AttrValue::Dict(_) | AttrValue::StructInfo(_) | AttrValue::Made(_) => "..".into(),
-    }
 }

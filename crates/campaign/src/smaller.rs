@@ -3,11 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::shrink::{Program, Shows, passes, shrink};
-use crate::trials::rules_of;
 use relax_spec::book::{Edition, Rule};
-use relax_spec::check::check_program;
 use relax_spec::grammar::{IrModule, Name};
-use relax_spec::judge::Cx;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
 /// The smallest program found for which `shows` is true, with a budget of questions. It breaks the same rules as the
@@ -24,14 +21,10 @@ pub fn smaller<E>(
     mut shows: impl FnMut(&IrModule) -> Result<bool, E>,
 ) -> Result<IrModule, E> {
     let mut best = Program { edition, module: module.clone(), entry: entry.clone(), sizes: BTreeMap::new() };
-    let broken = broken(&best);
+    let broken = best.broken();
     let mut asker = Asker { shows: &mut shows, left: questions, tried: BTreeSet::new(), broken };
     shrink(&mut best, &passes(), &mut asker)?;
     Ok(best.module)
-}
-
-fn broken(program: &Program) -> Vec<Rule> {
-    rules_of(&check_program(&mut Cx::new().with_edition(program.edition), &program.module))
 }
 
 struct Asker<'a, E> {
@@ -56,7 +49,7 @@ impl<E> Shows<Program> for Asker<'_, E> {
 
     fn shows(&mut self, _best: &Program, candidate: Program) -> Result<Option<Program>, E> {
         let is_new = self.tried.insert(print_module(&candidate.module, Dialect::default()));
-        if !is_new || broken(&candidate) != self.broken {
+        if !is_new || candidate.broken() != self.broken {
             return Ok(None);
         }
         self.left = self.left.saturating_sub(1);

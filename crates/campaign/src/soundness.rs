@@ -3,11 +3,13 @@
 
 use relax_spec::rule;
 use std::cell::RefCell;
-use std::fmt;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use crate::generate::nodes::{holds_function, with_purity};
 use crate::generate::{Tape, module_of_functions};
 use relax_spec::book::{Edition, Rule};
 use relax_spec::check::{CheckReport, check_program};
@@ -16,8 +18,8 @@ use relax_spec::eval::{EvalOptions, RunObserver, evaluate};
 use relax_spec::findings::Severity;
 use relax_spec::grammar::visit::{Visitor, walk_function, walk_match_cast, walk_module, walk_var_binding};
 use relax_spec::grammar::{
-    DataType, Expr, FuncStructInfo, Function, GlobalFunc, IrModule, MatchCast, PrimExpr, PrimStructInfo, ShapeVar,
-    StructInfo, Var, VarBinding,
+    DataType, Expr, Function, GlobalFunc, IrModule, MatchCast, PrimExpr, PrimStructInfo, ShapeVar, StructInfo, Var,
+    VarBinding,
 };
 use relax_spec::judge::{Cx, Ending, RuntimeError};
 use relax_spec::value::{Host, Prim, Scalar, Stop, Tensor, Value};
@@ -35,33 +37,8 @@ pub enum SoundnessTrial {
         /// Whether there was a warning.
         warned: bool,
     },
-    /// Accepted, although it should be rejected, or should have other derived information.
-    Unsound(SoundnessFault),
-}
-
-/// How an accepted program contradicts the checks.
-#[derive(Clone, PartialEq, Debug)]
-pub enum SoundnessFault {
-    /// A variable is bound to a value that its derived information does not describe.
-    False {
-        /// The variable.
-        var: Var,
-        /// The derived information.
-        info: String,
-        /// The value.
-        value: String,
-    },
-    /// A program without a warning reached a state in which no rule applies.
-    Stuck(String),
-}
-
-impl fmt::Display for SoundnessFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SoundnessFault::False { var, info, value } => write!(f, "`{var}` is derived {info}, and is {value}"),
-            SoundnessFault::Stuck(reason) => write!(f, "stuck: {reason}"),
-        }
-    }
+    /// It is accepted, and should not have been, or not with this information; what shows it.
+    Unsound(String),
 }
 
 /// The program of a seed, with the constructs of an edition.
@@ -137,7 +114,9 @@ impl Visitor for Views {
     }
 
     fn visit_var_binding(&mut self, binding: &VarBinding) {
-        let own = if let Expr::Function(function) = &binding.value { Some(signature(function)) } else { None };
+        // The same information without purity, which requires nothing of arguments.
+        let of_any_purity = |info: &StructInfo| with_purity(info, None);
+        let own = if let Expr::Function(own) = &binding.value { Some(of_any_purity(&own.signature())) } else { None };
         if binding.var.annotation.as_ref().map(of_any_purity) != own {
             self.see(binding.var.annotation.as_ref());
         }
@@ -150,37 +129,12 @@ impl Visitor for Views {
     }
 }
 
-fn signature(function: &Function) -> StructInfo {
-    let said = |info: &Option<StructInfo>| info.clone().unwrap_or(StructInfo::Object);
-    StructInfo::func(function.params.iter().map(|param| said(&param.annotation)), said(&function.ret_struct_info))
-}
-
-/// The same information without purity, which requires nothing of arguments.
-fn of_any_purity(info: &StructInfo) -> StructInfo {
-    match info {
-        StructInfo::Func(func) => StructInfo::Func(FuncStructInfo { pure: None, ..(**func).clone() }.into()),
-        StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_) => info.clone(),
-    }
-}
-
-fn holds_function(info: &StructInfo) -> bool {
-    match info {
-        StructInfo::Func(_) => true,
-        StructInfo::Tuple(fields) => fields.iter().any(holds_function),
-        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
-    }
-}
-
 fn found(report: &CheckReport, severity: Severity) -> Vec<Rule> {
     let findings = report.diagnostics.iter().filter(|finding| finding.severity == severity);
     findings.map(|finding| finding.rule).collect()
 }
 
-fn run(by: &SoundnessContexts, report: &CheckReport, args: Vec<Value>, certain: bool) -> Option<SoundnessFault> {
+fn run(by: &SoundnessContexts, report: &CheckReport, args: Vec<Value>, certain: bool) -> Option<String> {
     let held = Rc::new(BindingMonitor::new(&report.derived));
     let options = EvalOptions {
         watch: Some(held.clone()),
@@ -193,8 +147,8 @@ fn run(by: &SoundnessContexts, report: &CheckReport, args: Vec<Value>, certain: 
     let found = held.found.borrow_mut().take();
     found.or_else(|| match run.outcome {
         Ending::Value(_) | Ending::OutOfFuel | Ending::Unknown(_) => None,
-        Ending::Error(error) => (certain && is_stuck(&error)).then(|| SoundnessFault::Stuck(error.to_string())),
-        Ending::Unspecified(reason) => Some(SoundnessFault::Stuck(reason)),
+        Ending::Error(error) => (certain && is_stuck(&error)).then(|| format!("stuck: {error}")),
+        Ending::Unspecified(reason) => Some(format!("stuck: {reason}")),
     })
 }
 
@@ -208,7 +162,7 @@ fn is_stuck(error: &RuntimeError) -> bool {
 /// scalars.
 fn arguments(module: &IrModule, sizes: [i64; 2], truth: bool) -> Option<Vec<Value>> {
     let Some(GlobalFunc::Function(main)) = module.get("main") else { return None };
-    let mut chosen: Vec<(ShapeVar, i64)> = Vec::new();
+    let mut chosen: BTreeMap<ShapeVar, i64> = BTreeMap::new();
     let mut sizes = sizes.into_iter();
     main.params.iter().map(|param| argument(param.annotation.as_ref()?, &mut sizes, &mut chosen, truth)).collect()
 }
@@ -216,7 +170,7 @@ fn arguments(module: &IrModule, sizes: [i64; 2], truth: bool) -> Option<Vec<Valu
 fn argument(
     info: &StructInfo,
     sizes: &mut impl Iterator<Item = i64>,
-    chosen: &mut Vec<(ShapeVar, i64)>,
+    chosen: &mut BTreeMap<ShapeVar, i64>,
     truth: bool,
 ) -> Option<Value> {
     if let StructInfo::Prim(prim) = info {
@@ -228,13 +182,9 @@ fn argument(
     for dim in dims.iter() {
         shape.push(match dim {
             PrimExpr::IntImm(size) => *size,
-            PrimExpr::Var(var) => match chosen.iter().find(|(known, _)| known == var) {
-                Some((_, size)) => *size,
-                None => {
-                    let size = sizes.next()?;
-                    chosen.push((var.clone(), size));
-                    size
-                }
+            PrimExpr::Var(var) => match chosen.entry(var.clone()) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(open) => *open.insert(sizes.next()?),
             },
             PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => return None,
         });
@@ -258,7 +208,7 @@ fn boxed(prim: &PrimStructInfo, truth: bool) -> Option<Value> {
 #[derive(Debug)]
 struct BindingMonitor {
     derived: FxHashMap<Var, StructInfo>,
-    found: RefCell<Option<SoundnessFault>>,
+    found: RefCell<Option<String>>,
 }
 
 impl BindingMonitor {
@@ -271,8 +221,7 @@ impl RunObserver for BindingMonitor {
     fn bound(&self, run: &mut dyn Host, var: &Var, value: &Value) {
         let Some(info) = self.derived.get(var) else { return };
         if self.found.borrow().is_none() && !describes(run, info, value) {
-            let (info, value) = (info.to_string(), value.to_string());
-            *self.found.borrow_mut() = Some(SoundnessFault::False { var: var.clone(), info, value });
+            *self.found.borrow_mut() = Some(format!("`{var}` is derived {info}, and is {value}"));
         }
     }
 }

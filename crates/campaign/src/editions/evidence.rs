@@ -8,42 +8,30 @@ use relax_spec::oracle;
 use relax_spec::question::{About, Ask, Outcome};
 use relax_spec::suite::knockout::{STEPS, within};
 
+named! {
 /// How answers that differ change when a rule is removed from both editions; the stronger evidence comes first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum RuleEvidence {
+enum RuleEvidence {
     /// The answers are equal if the editions lack the rule.
-    Absent,
+    Absent = "without it",
     /// The answers are equal if the rule is knocked out.
-    Masked,
+    Masked = "knocked out",
     /// The answers are equal if the rule is removed together with the rules that replace it.
-    Replaced,
+    Replaced = "another rule in its place",
     /// One of the answers changes without the rule, but they still differ.
-    Moved,
+    Moved = "moved",
     /// One of the answers names the rule as broken, and the other does not.
-    Named,
+    Named = "an error by it",
     /// One edition refuses a text while applying the rule, and no single rule makes the difference.
-    Within,
+    Within = "an error within it",
     /// The answers differ by a rule on which this rule rests, or that is a clause of it.
-    Part,
+    Part = "by what it rests on",
+}
 }
 
 impl RuleEvidence {
     /// Whether the answers are equal without the rule.
     pub(super) fn is_strong(self) -> bool {
         self <= RuleEvidence::Replaced
-    }
-
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            RuleEvidence::Absent => "without it",
-            RuleEvidence::Masked => "knocked out",
-            RuleEvidence::Replaced => "another rule in its place",
-            RuleEvidence::Moved => "moved",
-            RuleEvidence::Named => "an error by it",
-            RuleEvidence::Within => "an error within it",
-            RuleEvidence::Part => "by what it rests on",
-        }
     }
 }
 

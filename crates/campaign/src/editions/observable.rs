@@ -22,20 +22,11 @@ pub(super) enum ObservableOutcome<'a> {
 
 /// The observable part of an outcome; none if it is not an answer, as for a question that the edition does not have.
 pub(super) fn seen(outcome: &Outcome) -> Option<ObservableOutcome<'_>> {
-    match outcome {
-        Outcome::Answer { answer, warnings } => {
-            let warned = warnings.as_ref().is_some_and(|rules| !rules.is_empty());
-            Some(of_answer(answer, warned))
-        }
-        Outcome::Rejected { stage, .. } => Some(ObservableOutcome::Refused(stage)),
-        Outcome::Trapped { .. }
-        | Outcome::Unsupported { .. }
-        | Outcome::InternalError { .. }
-        | Outcome::Crash { .. }
-        | Outcome::Timeout { .. }
-        | Outcome::ProtocolError { .. }
-        | Outcome::Flaky { .. } => None,
+    if let Outcome::Answer { answer, warnings } = outcome {
+        let warned = warnings.as_ref().is_some_and(|rules| !rules.is_empty());
+        return Some(of_answer(answer, warned));
     }
+    if let Outcome::Rejected { stage, .. } = outcome { Some(ObservableOutcome::Refused(stage)) } else { None }
 }
 
 fn of_answer(answer: &Answer, warned: bool) -> ObservableOutcome<'_> {
@@ -66,18 +57,12 @@ fn of_answer(answer: &Answer, warned: bool) -> ObservableOutcome<'_> {
 }
 
 fn of_trial(trial: &TrialAnswer) -> Option<&TrialAnswer> {
-    match trial {
-        TrialAnswer::Returns(..) | TrialAnswer::Open(_) => Some(trial),
-        TrialAnswer::Fails(..) => None,
-    }
+    Some(trial).filter(|trial| !matches!(trial, TrialAnswer::Fails(..)))
 }
 
 /// Whether two outcomes are answers, and differ in more than the rules that they name.
 pub(super) fn differ(a: &Outcome, b: &Outcome) -> bool {
-    match (seen(a), seen(b)) {
-        (Some(a), Some(b)) => a != b,
-        (None, _) | (_, None) => false,
-    }
+    seen(a).zip(seen(b)).is_some_and(|(a, b)| a != b)
 }
 
 /// Whether two outcomes are answers, and equal except for the rules that they name.
@@ -87,10 +72,7 @@ pub(super) fn agree(a: &Outcome, b: &Outcome) -> bool {
 
 /// Whether an outcome is an answer, and not a failure.
 pub(super) fn says_something(outcome: &Outcome) -> bool {
-    match seen(outcome) {
-        Some(ObservableOutcome::Says(..) | ObservableOutcome::Trials(_)) => true,
-        Some(ObservableOutcome::Fails(_) | ObservableOutcome::Refused(_)) | None => false,
-    }
+    matches!(seen(outcome), Some(ObservableOutcome::Says(..) | ObservableOutcome::Trials(_)))
 }
 
 /// Whether an outcome names a rule as broken, in an error or in a warning.

@@ -6,11 +6,11 @@ use std::convert::Infallible;
 use super::evidence::EditionProbe;
 use super::{EditionPair, Flip};
 use crate::infos;
+use crate::questions::module_of;
 use crate::shrink::{self, Candidates, Pass, Program, Shows, shrink};
 use relax_spec::book::Rule;
-use relax_spec::grammar::{GlobalFunc, IrModule};
+use relax_spec::grammar::GlobalFunc;
 use relax_spec::question::{Ask, ProgramInput};
-use relax_spec::syntax::tvmscript::parse_module;
 
 /// Follows the id of a question that was reduced.
 const REDUCED: &str = ", reduced";
@@ -45,13 +45,6 @@ fn parts(pair: &EditionPair, ask: &Ask) -> Vec<Ask> {
     smaller.map(|smaller| ask.clone().with_program(ProgramInput::Module(smaller.module))).collect()
 }
 
-fn module_of(program: &ProgramInput) -> Option<IrModule> {
-    match program {
-        ProgramInput::Script(text) => parse_module(text).ok(),
-        ProgramInput::Module(module) => Some(module.clone()),
-    }
-}
-
 /// Shows a smaller question if its answers differ by the same rule, and the evidence is no weaker.
 struct SameRule<'a> {
     pair: &'a EditionPair,
@@ -64,10 +57,6 @@ impl Shows<Flip> for SameRule<'_> {
 
     fn size(&self, of: &Flip) -> usize {
         of.size
-    }
-
-    fn left(&self) -> usize {
-        usize::MAX
     }
 
     fn shows(&mut self, best: &Flip, candidate: Flip) -> Result<Option<Flip>, Infallible> {

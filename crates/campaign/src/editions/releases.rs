@@ -72,16 +72,7 @@ impl Unconfirmed {
 
 /// Whether the verdict comes from an answer of the release, right or wrong.
 pub fn is_answer(verdict: CaseVerdict) -> bool {
-    match verdict {
-        CaseVerdict::Agree | CaseVerdict::Diverge => true,
-        CaseVerdict::Vacuous
-        | CaseVerdict::Unsupported
-        | CaseVerdict::Crash
-        | CaseVerdict::Timeout
-        | CaseVerdict::InternalError
-        | CaseVerdict::ProtocolError
-        | CaseVerdict::Flaky => false,
-    }
+    matches!(verdict, CaseVerdict::Agree | CaseVerdict::Diverge)
 }
 
 /// The recorded results.
@@ -115,20 +106,8 @@ pub fn shown_by(case: &Case, from: Edition, to: Edition) -> BTreeMap<Rule, Flip>
     flips
 }
 
-/// Which cases are wanted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CandidateQuery {
-    /// The first of the two editions that answer them differently.
-    pub from: Edition,
-    /// The other one.
-    pub to: Edition,
-    /// The edition that asks them.
-    pub asked_in: Edition,
-}
-
 /// The cases of one edition that two editions answer differently, by the rule that they show, the simplest first.
-pub fn candidates(suite: &[Case], query: CandidateQuery) -> BTreeMap<Rule, Vec<(Flip, &Case)>> {
-    let CandidateQuery { from, to, asked_in } = query;
+pub fn candidates(suite: &[Case], from: Edition, to: Edition, asked_in: Edition) -> BTreeMap<Rule, Vec<(Flip, &Case)>> {
     let is_asked = |case: &&Case| case.proposal.is_none() && case.is_asked_in(asked_in);
     let cases: Vec<&Case> = suite.iter().filter(is_asked).collect();
     let shown = cases

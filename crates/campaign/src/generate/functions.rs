@@ -1,19 +1,19 @@
-//! Random programs that are about functions: few shape variables under few names, which signatures, casts and function
-//! types introduce over and over; functions that are local, global, aliased, put in tuples, chosen by an `If`, passed,
-//! returned and cast.
+//! Random programs about functions. They have few names of shape variables, which signatures, casts and function types
+//! introduce again and again. Functions are local, global, aliased, in tuples, chosen by an `If`, passed, returned and
+//! cast.
 //!
-//! What is known of a variable is guessed here, well enough that most calls have arguments of the right kind. Whether a
-//! program is accepted is for the check to say.
+//! The structural information of variables is only guessed here, well enough that most calls have arguments of the
+//! right kind. The checks decide whether a program is accepted.
 //!
-//! In later editions functions are pure or not by what they say, signatures mention shape variables before they bind
-//! them, boxed scalars have values, and conditions need not be tensors.
+//! In later editions functions declare their purity, signatures mention shape variables before they bind them, boxed
+//! scalars have values, and conditions need not be tensors.
 
 use std::sync::Arc;
 
 use super::Tape;
 use super::nodes::{
-    F32, bind, boxed, branch, cast, constant, dims_of, dtype_of, function, global, global_var, is_closure, linked,
-    pure_packed, sequence, truth, with_purity,
+    F32, bind, boxed, branch, cast, constant, dims_of, dtype_of, function, global, global_var, is_closure, is_over,
+    linked, pure_packed, sequence, truth, with_purity,
 };
 use super::scope::{DimScope, Scope, ScopeValue};
 use relax_spec::book::Edition;
@@ -24,7 +24,7 @@ use relax_spec::grammar::{
 };
 use relax_spec::judge::Cx;
 
-/// All shape variables there are.
+/// The names of all shape variables.
 const NAMES: [&str; 3] = ["n", "m", "k"];
 /// How deep functions are nested.
 const DEPTH: usize = 2;
@@ -44,8 +44,8 @@ pub fn module_of_functions(edition: Edition, tape: &mut Tape) -> IrModule {
         top.push(ScopeValue::new(global_var(&name), info, None));
         funcs.push(global(&name, function));
     }
-    let second = [dim("m"), dim("n"), PrimExpr::IntImm(3)][generator.tape.choose(3)].clone();
-    let mut params = vec![vector(dim("n")), vector(second), StructInfo::tensor([], DataType::BOOL)];
+    let second = [PrimExpr::var("m"), PrimExpr::var("n"), PrimExpr::IntImm(3)][generator.tape.choose(3)].clone();
+    let mut params = vec![vector(PrimExpr::var("n")), vector(second), StructInfo::tensor([], DataType::BOOL)];
     if generator.is_later() {
         params.extend([DataType::INT64, DataType::BOOL].map(StructInfo::prim));
     }
@@ -59,12 +59,9 @@ struct FunctionGenerator<'a> {
     edition: Edition,
     tape: &'a mut Tape,
     names: u32,
-    /// Whether functions are known by other information than that of their signature: passed, returned, cast.
+    /// Whether functions get structural information other than that of their signature: they are passed, returned,
+    /// cast.
     views: bool,
-}
-
-fn dim(name: &str) -> PrimExpr {
-    PrimExpr::Var(ShapeVar::new(name))
 }
 
 fn plus_one(dim: PrimExpr) -> PrimExpr {
@@ -95,10 +92,6 @@ fn params_of(func: &FuncStructInfo) -> &[StructInfo] {
     func.params.as_deref().unwrap_or_default()
 }
 
-fn all_dims(scope: &Scope) -> Vec<ShapeVar> {
-    scope.dims().cloned().collect()
-}
-
 /// Brings the lone dimensions of an annotation into scope.
 fn introduce(info: &StructInfo, dims: &mut Vec<ShapeVar>) {
     if let StructInfo::Tuple(fields) = info {
@@ -114,13 +107,7 @@ fn introduce(info: &StructInfo, dims: &mut Vec<ShapeVar>) {
     }
 }
 
-fn is_over(dim: &PrimExpr, dims: &[ShapeVar]) -> bool {
-    let mut all = true;
-    dim.for_each_var(|var| all &= dims.contains(var));
-    all
-}
-
-/// The information without dimensions that are not in scope; a function brings those of its parameters.
+/// The information without dimensions that are not in scope; a function type brings those of its parameters into scope.
 pub(crate) fn within(info: &StructInfo, dims: &[ShapeVar]) -> StructInfo {
     match info {
         StructInfo::Tensor(_) if dims_of(info).is_some_and(|own| !own.iter().all(|dim| is_over(dim, dims))) => {
@@ -141,7 +128,7 @@ pub(crate) fn within(info: &StructInfo, dims: &[ShapeVar]) -> StructInfo {
     }
 }
 
-/// Other names in place of variables that are not in scope.
+/// Renames variables that are not in scope.
 struct Renaming<'a> {
     by: usize,
     dims: &'a [ShapeVar],
@@ -175,10 +162,10 @@ impl FunctionGenerator<'_> {
     // What is said of values.
 
     fn name(&mut self) -> PrimExpr {
-        dim(NAMES[self.tape.choose(NAMES.len())])
+        PrimExpr::var(NAMES[self.tape.choose(NAMES.len())])
     }
 
-    /// A vector where new dimensions may be introduced.
+    /// A vector whose dimension may be a new shape variable.
     fn binding_vector(&mut self) -> StructInfo {
         match self.tape.choose(8) {
             0..=4 => vector(self.name()),
@@ -197,7 +184,7 @@ impl FunctionGenerator<'_> {
         }
     }
 
-    /// What a parameter takes; it may be a function if `depth` allows.
+    /// The structural information of a parameter; it may be a function if `depth` allows.
     fn param(&mut self, dims: &mut Vec<ShapeVar>, depth: usize) -> StructInfo {
         let info = match self.is_later() && self.tape.one_in(4) {
             true => self.later_param(dims),
@@ -211,7 +198,7 @@ impl FunctionGenerator<'_> {
         info
     }
 
-    /// What only later editions let a parameter be.
+    /// Parameters that only later editions allow.
     fn later_param(&mut self, dims: &[ShapeVar]) -> StructInfo {
         let named = self.name();
         match self.tape.choose(4) {
@@ -222,9 +209,9 @@ impl FunctionGenerator<'_> {
         }
     }
 
-    /// In later editions a signature may bind its variables in any order.
+    /// The parameters of a function. In later editions a signature may bind its variables in any order.
     fn params(&mut self, scope: &Scope, depth: usize) -> Vec<StructInfo> {
-        let mut dims = all_dims(scope);
+        let mut dims = scope.all_dims();
         let mut params: Vec<StructInfo> = (0..1 + self.tape.choose(2)).map(|_| self.param(&mut dims, depth)).collect();
         if self.is_later() && self.tape.one_in(4) {
             params.push(self.vector_of(&dims));
@@ -243,7 +230,7 @@ impl FunctionGenerator<'_> {
         if self.is_later() && self.tape.one_in(6) { with_purity(&info, Some(false)) } else { info }
     }
 
-    /// The same information in other words, or a little more, less or other.
+    /// The same information in another form, or a small change of it.
     fn nearby(&mut self, info: &StructInfo, dims: &[ShapeVar]) -> StructInfo {
         match (self.tape.choose(5), info) {
             (by @ (0 | 1), StructInfo::Func(_)) => within(&info.replaced(&Renaming { by: by + 1, dims }), dims),
@@ -266,11 +253,11 @@ impl FunctionGenerator<'_> {
 
     // Functions and bindings.
 
-    /// A function of these parameters, and what it says of itself.
+    /// A function with these parameters, and its declared structural information.
     fn function(&mut self, around: &Scope, params: &[StructInfo]) -> (Function, StructInfo) {
         let mut scope = around.inner(self.is_later() && self.tape.one_in(5));
         let pure = if scope.effects || !self.is_later() { Some(false) } else { None };
-        let mut dims = all_dims(&scope);
+        let mut dims = scope.all_dims();
         params.iter().for_each(|info| introduce(info, &mut dims));
         dims.iter().for_each(|var| scope.push_dim(var, DimScope::Signature));
         for info in params {
@@ -291,7 +278,7 @@ impl FunctionGenerator<'_> {
         (Function { ret_struct_info: said, pure, ..function }, info)
     }
 
-    /// So many bindings, and one of the values, functions rather than others.
+    /// This many bindings, and one of the values, preferably a function.
     fn sequence(&mut self, scope: &mut Scope, bindings: usize) -> (Expr, StructInfo) {
         let bindings: Vec<Binding> = (0..bindings).filter_map(|_| self.binding(scope)).collect();
         let result = match self.tape.choose(4) {
@@ -310,7 +297,7 @@ impl FunctionGenerator<'_> {
             0 | 1 => self.cast_value(scope),
             2 if self.views => {
                 let value = self.pick(scope, is_closure)?;
-                let info = self.nearby(&value.info, &all_dims(scope));
+                let info = self.nearby(&value.info, &scope.all_dims());
                 Some(self.cast(scope, value, info))
             }
             3 | 4 => self.local_function(scope),
@@ -318,7 +305,7 @@ impl FunctionGenerator<'_> {
                 let later = self.is_later() && self.tape.one_in(4);
                 let (value, info) = if later { self.later_value(scope) } else { self.value(choice, scope) }?;
                 let annotated = self.views && choice == 5 && self.tape.one_in(2);
-                let annotation = annotated.then(|| self.nearby(&info, &all_dims(scope)));
+                let annotation = annotated.then(|| self.nearby(&info, &scope.all_dims()));
                 Some(self.bind(scope, value, info, annotation))
             }
         }
@@ -331,7 +318,7 @@ impl FunctionGenerator<'_> {
     }
 
     fn cast(&mut self, scope: &mut Scope, value: ScopeValue, info: StructInfo) -> Binding {
-        let mut dims = all_dims(scope);
+        let mut dims = scope.all_dims();
         introduce(&info, &mut dims);
         dims.iter().for_each(|var| scope.push_dim(var, DimScope::Body));
         let var = self.var("w");
@@ -339,7 +326,7 @@ impl FunctionGenerator<'_> {
         cast(Some(var), value.expr, info)
     }
 
-    /// A vector with a dimension under a new name, under one that is in scope, or of which nothing is known any more.
+    /// Casts a vector to a dimension with a new name, with a name in scope, or without a known dimension.
     fn cast_value(&mut self, scope: &mut Scope) -> Option<Binding> {
         if self.is_later() && self.tape.one_in(4) {
             let value = self.pick(scope, |info| is_box(info, DataType::INT64))?;
@@ -358,7 +345,7 @@ impl FunctionGenerator<'_> {
         let params = self.params(scope, 1);
         let (function, info) = self.function(scope, &params);
         let is_other = self.views && self.tape.one_in(3);
-        let annotation = if is_other { self.nearby(&info, &all_dims(scope)) } else { info };
+        let annotation = if is_other { self.nearby(&info, &scope.all_dims()) } else { info };
         Some(self.bind(scope, Expr::Function(Arc::new(function)), annotation.clone(), Some(annotation)))
     }
 
@@ -393,26 +380,26 @@ impl FunctionGenerator<'_> {
         }
     }
 
-    /// What only later editions have.
+    /// Values that only later editions have.
     fn later_value(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
-        let dim = self.tape.pick(&all_dims(scope)).cloned().map_or(PrimExpr::IntImm(3), PrimExpr::Var);
+        let dim = self.tape.pick(&scope.all_dims()).cloned().map_or(PrimExpr::IntImm(3), PrimExpr::Var);
         match self.tape.choose(4) {
             0 => Some(boxed(DataType::INT64, plus_one(dim))),
             1 => Some(boxed(DataType::INT64, dim)),
             2 => Some(boxed(DataType::BOOL, is_small(dim))),
             _ => {
-                // What is said of the result nobody checks, so that no more is said than is sure.
+                // Nothing checks the declared result, so it declares only what is certain.
                 let value = self.pick(scope, is_vector)?;
                 Some((pure_packed("relax_spec.identity", vec![value.expr], unknown_vector()), unknown_vector()))
             }
         }
     }
 
-    /// A Boolean tensor; in the last edition a boxed Boolean or something that is said of shape variables as well.
+    /// A Boolean tensor; in the last edition also a boxed Boolean or a condition on shape variables.
     fn condition(&mut self, scope: &mut Scope) -> Option<Expr> {
         let found = if self.edition >= Edition::E2024_04 && self.tape.one_in(2) {
             let in_a_box = self.pick(scope, |info| is_box(info, DataType::BOOL)).map(|value| value.expr);
-            let var = self.tape.pick(&all_dims(scope)).cloned();
+            let var = self.tape.pick(&scope.all_dims()).cloned();
             let over_dims = var.map(|var| boxed(DataType::BOOL, is_small(PrimExpr::Var(var))).0);
             if self.tape.one_in(2) { in_a_box.or(over_dims) } else { over_dims.or(in_a_box) }
         } else {
@@ -421,13 +408,13 @@ impl FunctionGenerator<'_> {
         found.or_else(|| truth(true))
     }
 
-    /// One function or another, or one value or another.
+    /// An `If` between two functions, or between two values.
     fn conditional(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
         let cond = self.condition(scope)?;
         let functions = !self.tape.one_in(4);
         let (true_branch, info) = self.branch(scope, functions)?;
         let (false_branch, _) = self.branch(scope, functions)?;
-        Some((branch(cond, true_branch, false_branch), within(&info, &all_dims(scope))))
+        Some((branch(cond, true_branch, false_branch), within(&info, &scope.all_dims())))
     }
 
     fn branch(&mut self, scope: &mut Scope, functions: bool) -> Option<(Expr, StructInfo)> {
@@ -444,7 +431,7 @@ impl FunctionGenerator<'_> {
         result.map(|value| (sequence(bindings, value.expr), value.info))
     }
 
-    /// A call on arguments of the right kinds, which mostly fit.
+    /// A call on arguments of the right kinds, which usually fit.
     fn call(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
         let effects = scope.effects || !self.is_later();
         let callee =
@@ -464,12 +451,12 @@ impl FunctionGenerator<'_> {
                 break;
             }
         }
-        let result = within(result.as_ref().unwrap_or(&func.ret), &all_dims(scope));
+        let result = within(result.as_ref().unwrap_or(&func.ret), &scope.all_dims());
         Some((Expr::call(callee.expr, args.into_iter().map(|arg| arg.expr).collect()), result))
     }
 }
 
-/// Whether the one may stand where the other is wanted, as far as their kinds go.
+/// Whether a value may be used where another is required, judged by their kinds only.
 fn is_alike(given: &StructInfo, wanted: &StructInfo) -> bool {
     match (given, wanted) {
         (StructInfo::Tuple(given), StructInfo::Tuple(wanted)) => {

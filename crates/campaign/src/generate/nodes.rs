@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use relax_spec::grammar::{
     AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, FuncStructInfo, Function,
-    GlobalFunc, GlobalVar, If, MatchCast, PrimExpr, PrimStructInfo, PrimValue, Span, StringImm, StructInfo, TensorData,
-    TensorShape, VarBinding,
+    GlobalFunc, GlobalVar, If, MatchCast, PrimExpr, PrimStructInfo, PrimValue, ShapeVar, Span, StringImm, StructInfo,
+    TensorData, TensorShape, VarBinding,
 };
 
 pub(crate) const F32: DataType = DataType::FLOAT32;
@@ -94,13 +94,6 @@ pub(crate) fn is_linked(func: &GlobalFunc) -> bool {
     matches!(func, GlobalFunc::Function(function) if function.attrs.contains_key("global_symbol"))
 }
 
-/// The structural information that the signature of a function declares.
-pub(crate) fn signature(function: &Function) -> StructInfo {
-    let said = |info: &Option<StructInfo>| info.clone().unwrap_or(StructInfo::Object);
-    let info = StructInfo::func(function.params.iter().map(|p| said(&p.annotation)), said(&function.ret_struct_info));
-    with_purity(&info, function.pure)
-}
-
 /// The same function type with another purity.
 pub(crate) fn with_purity(info: &StructInfo, pure: Option<bool>) -> StructInfo {
     match info.as_func() {
@@ -116,6 +109,13 @@ pub(crate) fn dims_of(info: &StructInfo) -> Option<&[PrimExpr]> {
         StructInfo::Shape(shape) => shape.values.as_deref(),
         StructInfo::Object | StructInfo::Prim(_) | StructInfo::Tuple(_) | StructInfo::Func(_) => None,
     }
+}
+
+/// Whether all variables of a dimension are among these.
+pub(crate) fn is_over(dim: &PrimExpr, vars: &[ShapeVar]) -> bool {
+    let mut all = true;
+    dim.for_each_var(|var| all &= vars.contains(var));
+    all
 }
 
 pub(crate) fn dtype_of(info: &StructInfo) -> Option<DataType> {

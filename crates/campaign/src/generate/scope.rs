@@ -113,6 +113,10 @@ impl Scope {
         self.dims_of(|of| of != DimScope::Left)
     }
 
+    pub(crate) fn all_dims(&self) -> Vec<ShapeVar> {
+        self.dims().cloned().collect()
+    }
+
     /// Those that the signature may mention.
     pub(crate) fn signature_dims(&self) -> Vec<ShapeVar> {
         self.dims_of(|of| of == DimScope::Signature).cloned().collect()

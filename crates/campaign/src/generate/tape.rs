@@ -14,6 +14,12 @@ impl Tape {
         Tape { choices: (0..len).map(|_| random.u32(..)).collect(), at: 0 }
     }
 
+    /// A tape of so many choices for a number. Neighbouring numbers do not give related tapes, as the generator of
+    /// `fastrand` mixes its seed.
+    pub fn numbered(seed: u64, number: u64, choices: usize) -> Tape {
+        Tape::from_seed(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(number), choices)
+    }
+
     /// A tape with these choices.
     pub fn from_choices(choices: Vec<u32>) -> Tape {
         Tape { choices, at: 0 }

@@ -3,28 +3,18 @@
 use std::sync::Arc;
 
 use super::{MutationSites, doubled};
+use crate::is_named_in;
 use relax_spec::grammar::{
-    AttrValue, Binding, Call, Constant, DataType, Expr, FloatBits, PrimExpr, PrimValue, SeqExpr, Span, TensorData,
-    Tuple,
+    AttrValue, Attrs, Binding, Call, Constant, DataType, Expr, FloatBits, PrimExpr, PrimValue, SeqExpr, Span,
+    TensorData, Tuple,
 };
 use relax_spec::judge::with_stack;
 use relax_spec::ops::{self, OpDef};
 use relax_spec::value::{Scalar, Tensor};
 
 /// Operators whose arguments may be exchanged.
-const COMMUTATIVE: [&str; 11] = [
-    "relax.add",
-    "relax.multiply",
-    "relax.maximum",
-    "relax.minimum",
-    "relax.equal",
-    "relax.not_equal",
-    "relax.logical_and",
-    "relax.logical_or",
-    "relax.logical_xor",
-    "relax.bitwise_and",
-    "relax.bitwise_or",
-];
+const COMMUTATIVE: &str = "add multiply maximum minimum equal not_equal logical_and logical_or logical_xor \
+    bitwise_and bitwise_or";
 
 impl MutationSites {
     pub(super) fn expr(&mut self, e: &mut Expr) {
@@ -95,7 +85,7 @@ impl MutationSites {
             if let Some(other) = ops::lookup(&name).and_then(neighbour) {
                 self.change(&mut op.op_name, || format!("{} for {name}", other.name), span, other.name.into());
             }
-            if call.args.len() >= 2 && call.args.first() != call.args.get(1) && !COMMUTATIVE.contains(&&*name) {
+            if call.args.len() >= 2 && call.args.first() != call.args.get(1) && !is_named_in(&name, COMMUTATIVE) {
                 let mut exchanged = call.args.clone();
                 exchanged.swap(0, 1);
                 self.change(&mut call.args, || format!("the arguments of {name} exchanged"), span, exchanged);
@@ -113,7 +103,7 @@ impl MutationSites {
                 continue;
             }
             for changed in other_values(&value) {
-                let what = || format!("`{name}` of {callee} is {} for {}", shown(&changed), shown(&value));
+                let what = || format!("`{name}` of {callee} is {changed} for {value}");
                 let mut attrs = call.attrs.clone();
                 attrs.insert(name.clone(), changed.clone());
                 self.change(&mut call.attrs, what, span, attrs);
@@ -145,7 +135,10 @@ impl MutationSites {
                 let whole = constant.data.clone();
                 if let Some(x) = only_float(&whole) {
                     self.constant(e, x, span, |x| {
-                        Expr::Constant(Constant { data: filled(&whole, x).unwrap_or(whole.clone()), span })
+                        Expr::Constant(Constant {
+                            data: with_first(&whole, Scalar::Float(x)).unwrap_or(whole.clone()),
+                            span,
+                        })
                     });
                 }
                 if let Some(data) = one_more(&whole) {
@@ -178,8 +171,7 @@ fn in_less(call: &Call) -> Option<(DataType, Expr)> {
     };
     let lower = narrower(*dtype).filter(|_| op.op_name.starts_with("relax."))?;
     let cast = |value: Expr, dtype: DataType| {
-        let mut attrs = relax_spec::grammar::Attrs::new();
-        attrs.insert("dtype".into(), AttrValue::DataType(dtype));
+        let attrs = Attrs::from([("dtype".into(), AttrValue::DataType(dtype))]);
         let call =
             Call { op: Expr::op("relax.astype"), args: vec![value], sinfo_args: Vec::new(), attrs, span: call.span };
         Expr::Call(Arc::new(call))
@@ -216,30 +208,25 @@ fn boolean(value: bool, span: Span) -> Expr {
 /// The only element of a floating-point tensor; none if it has several.
 fn only_float(data: &TensorData) -> Option<f64> {
     let tensor = Tensor::from_data(data).ok().filter(|tensor| tensor.len() == 1)?;
-    match tensor.get(0)? {
-        Scalar::Float(x) => Some(x),
-        Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Ring(_) => None,
-    }
+    if let Scalar::Float(x) = tensor.get(0)? { Some(x) } else { None }
 }
 
 /// The tensor with another first element.
-fn filled(data: &TensorData, x: f64) -> Option<TensorData> {
+fn with_first(data: &TensorData, first: Scalar) -> Option<TensorData> {
     let tensor = Tensor::from_data(data).ok()?;
-    tensor.set(0, Scalar::Float(x)).then(|| tensor.to_data())
+    tensor.set(0, first).then(|| tensor.to_data())
 }
 
 /// The tensor with another first element; `None` without elements.
 fn one_more(data: &TensorData) -> Option<TensorData> {
-    let tensor = Tensor::from_data(data).ok()?;
-    let changed = match tensor.get(0)? {
+    let changed = match Tensor::from_data(data).ok()?.get(0)? {
         Scalar::Bool(x) => Scalar::Bool(!x),
         Scalar::Int(x) => Scalar::Int(x.wrapping_add(1)),
         Scalar::UInt(x) => Scalar::UInt(x.wrapping_add(1)),
         Scalar::Float(x) => Scalar::Float(other_float(x)),
         Scalar::Ring(_) => return None,
     };
-    let changed = tensor.set(0, changed).then(|| tensor.to_data());
-    changed.filter(|changed| changed != data)
+    with_first(data, changed).filter(|changed| changed != data)
 }
 
 /// Another float: different enough to differ in a narrow type too, and not twice the number.
@@ -279,15 +266,5 @@ fn other_values(value: &AttrValue) -> Vec<AttrValue> {
             })
             .collect(),
         _ => Vec::new(),
-    }
-}
-
-fn shown(value: &AttrValue) -> String {
-    match value {
-        AttrValue::Bool(x) => x.to_string(),
-        AttrValue::Int(x) => x.to_string(),
-        AttrValue::Float(x) => x.get().to_string(),
-        AttrValue::List(items) => format!("[{}]", items.iter().map(shown).collect::<Vec<_>>().join(", ")),
-        _ => "another value".to_string(),
     }
 }

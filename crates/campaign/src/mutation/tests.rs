@@ -48,7 +48,7 @@ def main(x: R.Tensor((2, 3), \"float32\"), c: R.Tensor((), \"bool\")) -> R.Objec
         "the arguments of relax.subtract exchanged",
         "another constant of the shape []",
         "`axis` of relax.sum is [2] for [1]",
-        "`keepdims` of relax.sum is false for true",
+        "`keepdims` of relax.sum is False for True",
         "the true branch always",
         "the false branch always",
     ] {

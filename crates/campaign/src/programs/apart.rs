@@ -1,5 +1,5 @@
-//! Calls that differ from a given one in a single attribute, so that each value that an attribute may have is drawn,
-//! and not only the values that the cases happen to have.
+//! Calls that differ from a given one in a single attribute, so that every value of an attribute is drawn, and not only
+//! those in the cases.
 
 use crate::calls::RandomCall;
 use relax_spec::grammar::{AttrValue, DataType, FloatBits};
@@ -9,8 +9,7 @@ const INTS: [i64; 4] = [0, 1, -1, 2];
 const FLOATS: [f64; 4] = [0.5, 2.0, 0.0, -1.0];
 const DTYPES: [DataType; 4] = [DataType::FLOAT32, DataType::FLOAT64, DataType::INT32, DataType::INT64];
 
-/// The calls, attribute by attribute in the order of the operator's parameters. Whether they give a value is not looked
-/// at.
+/// The calls, attribute by attribute, in the order of the operator's parameters. They may fail.
 pub fn one_attribute_apart(call: &RandomCall) -> Vec<RandomCall> {
     let with = |attr: Attr, value: AttrValue| {
         let mut other = call.clone();
@@ -23,7 +22,7 @@ pub fn one_attribute_apart(call: &RandomCall) -> Vec<RandomCall> {
         .collect()
 }
 
-/// Values of an attribute that are not the one that it has, given or by default.
+/// Values of an attribute other than its current one, given or by default.
 fn others(attr: Attr, present: Option<&AttrValue>) -> impl Iterator<Item = AttrValue> {
     let now = present.cloned().or_else(|| by_default(attr.default));
     values(attr.kind, now.as_ref()).into_iter().filter(move |value| Some(value) != now.as_ref())
@@ -41,12 +40,12 @@ fn values(kind: AttrKind, now: Option<&AttrValue>) -> Vec<AttrValue> {
         AttrKind::Floats => lists(floats(), now),
         AttrKind::DataType => DTYPES.map(AttrValue::DataType).to_vec(),
         AttrKind::Str(choices) => choices.iter().map(|choice| AttrValue::Str((*choice).into())).collect(),
-        // What it may be, the case says.
+        // Only the case shows valid values.
         AttrKind::IndexMap | AttrKind::Any | AttrKind::Opaque => Vec::new(),
     }
 }
 
-/// Lists as long as the one that is there: the same backwards, all alike, and one item other than the rest.
+/// Lists of the same length as the current one: the reverse, all items equal, and one item different.
 fn lists(items: Vec<AttrValue>, now: Option<&AttrValue>) -> Vec<AttrValue> {
     let Some(AttrValue::List(present)) = now else { return items };
     let backwards = AttrValue::List(present.iter().rev().cloned().collect());

@@ -1,4 +1,6 @@
-//! The right-hand sides of bindings, apart from operators and control.
+//! The right-hand sides of bindings, except for operators and control flow.
+
+use std::collections::BTreeMap;
 
 use super::draw::{DEPTH, ProgramGenerator};
 use super::prim_funcs::CallForm;
@@ -13,9 +15,9 @@ use relax_spec::grammar::{
 };
 use relax_spec::rule;
 
-/// Makes an object that is nothing else.
+/// Creates an opaque object.
 const OBJECT: &str = "relax_spec.make_object";
-/// A call that passes the destination.
+/// A call in destination-passing style.
 const DPS: &str = "relax.call_dps_packed";
 
 fn is_float_vector(value: &ScopeValue) -> bool {
@@ -26,7 +28,7 @@ fn rank_of(sizes: &[i64]) -> i64 {
     Ndim::of_len(sizes.len()).to_i64()
 }
 
-/// A literal in a box that is no size.
+/// A boxed literal that is not a size.
 fn scalar(which: usize) -> ScopeValue {
     let (expr, info) = match which {
         0 => boxed(DataType::INT32, PrimExpr::IntImm(3)),
@@ -41,7 +43,7 @@ fn scalar(which: usize) -> ScopeValue {
 }
 
 impl ProgramGenerator<'_> {
-    /// One binding, and what it binds is in scope.
+    /// Draws one binding, and puts its variable into scope.
     pub(super) fn binding(&mut self, scope: &mut Scope) -> Option<Binding> {
         if self.on.casts
             && self.tape.one_in(8)
@@ -77,7 +79,7 @@ impl ProgramGenerator<'_> {
     fn bound_constant(&mut self) -> Option<ScopeValue> {
         let dtypes = [F32, DataType::BOOL, DataType::INT64, DataType::INT32, DataType::FLOAT64, DataType::UINT8];
         let dtype = if self.on.data_types { dtypes[self.tape.choose(dtypes.len())] } else { F32 };
-        // Now and then there are no elements.
+        // Sometimes there are no elements.
         let less = i64::from(self.tape.one_in(12));
         let sizes: Vec<i64> = (0..self.tape.choose(3)).map(|_| self.some_size() - less).collect();
         self.constant(dtype, &sizes)
@@ -130,7 +132,7 @@ impl ProgramGenerator<'_> {
         }
     }
 
-    /// A comparison of a size, in a box.
+    /// A comparison of sizes, boxed.
     pub(super) fn comparison(&mut self, scope: &Scope) -> Option<ScopeValue> {
         let var = self.tape.pick(&scope.dims().collect::<Vec<_>>()).copied()?.clone();
         let op = [BinaryOp::Gt, BinaryOp::Eq, BinaryOp::Le][self.tape.choose(3)];
@@ -139,7 +141,7 @@ impl ProgramGenerator<'_> {
         Some(ScopeValue::new(value, info, None))
     }
 
-    /// A shape that a packed function makes of another one.
+    /// A shape that a packed function computes from another one.
     fn doubled(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         let shape = self.pick(scope, |value| matches!(value.info, StructInfo::Shape(_)) && value.sizes.is_some())?;
         let sizes: Vec<i64> = shape.sizes?.iter().map(|size| size.saturating_mul(2)).collect();
@@ -148,8 +150,7 @@ impl ProgramGenerator<'_> {
         Some(ScopeValue::new(value, info, Some(sizes)))
     }
 
-    /// A shape that may be none at other sizes, and behind it something that has an effect: which of them comes first
-    /// shows.
+    /// A shape that may be invalid at other sizes, followed by a side effect: the order of the two is visible.
     fn before_an_effect(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         let vector = self.pick(scope, is_float_vector)?;
         let dims = self.dims(scope, vector.sizes.as_ref()?);
@@ -158,7 +159,7 @@ impl ProgramGenerator<'_> {
         Some(ScopeValue::new(Expr::tuple(vec![Expr::shape(dims), logged]), info, None))
     }
 
-    /// Forgets what is known of a tensor's dimensions, and gives some of them other names, or says what they are.
+    /// Forgets the known dimensions of a tensor, and renames some of them, or states them again.
     fn match_cast(&mut self, scope: &mut Scope) -> Option<Binding> {
         let of_shapes = self.on.shapes && self.tape.one_in(4);
         if self.tape.one_in(5) {
@@ -197,19 +198,18 @@ impl ProgramGenerator<'_> {
         Some(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim, vdevice: None }))
     }
 
-    /// A tuple or a function is what is known of it.
+    /// Casts a tuple or a function to its own structural information.
     fn cast_whole(&mut self, scope: &mut Scope) -> Option<Binding> {
         let functions = self.on.closures && !scope.dataflow;
         let picked = self.pick(scope, |value| match &value.info {
             StructInfo::Tuple(_) => !holds_function(&value.info),
             info => functions && is_closure(info),
         })?;
-        let dims: Vec<ShapeVar> = scope.dims().cloned().collect();
-        let info = self.outside(&picked.info, &dims);
+        let info = self.outside(&picked.info, &scope.all_dims());
         Some(self.cast_to(scope, ScopeValue::new(picked.expr, info, None)))
     }
 
-    /// New variables for sizes, or what is in scope.
+    /// New variables for sizes, or dimensions in scope.
     fn cast_dims(&mut self, scope: &mut Scope, sizes: &[i64]) -> Vec<PrimExpr> {
         let mut dims = Vec::new();
         for size in sizes {
@@ -224,7 +224,7 @@ impl ProgramGenerator<'_> {
         dims
     }
 
-    /// A variable for a size, which may be that of a scope that was left.
+    /// A variable for a size, possibly one of an inner scope that has ended.
     pub(super) fn shape_var(&mut self, scope: &Scope, size: i64) -> ShapeVar {
         let again = self.on.shadowing && self.tape.one_in(2);
         let is_free = |var: &&ShapeVar| self.world.get(*var) == Some(&size) && !scope.has_dim(var);
@@ -256,7 +256,7 @@ impl ProgramGenerator<'_> {
         Some(ScopeValue::new(pure_packed(name, args, said.clone()), said, vector.sizes))
     }
 
-    /// A call that has an effect, on a vector.
+    /// A call with a side effect on a vector.
     fn effect(&mut self, scope: &mut Scope, vector: ScopeValue, said: StructInfo) -> Option<ScopeValue> {
         let operand = self.operand_of(scope, &vector);
         let own = vector.expr.clone();
@@ -283,7 +283,7 @@ impl ProgramGenerator<'_> {
         Some(ScopeValue::new(packed(name, args, vec![said.clone()]), said, vector.sizes))
     }
 
-    /// A packed call that says nothing of its result, one that says several things, and one that gives nothing.
+    /// A packed call without a type argument, one with several, and one that returns nothing.
     fn packed_otherwise(&mut self, scope: &mut Scope, operand: Expr, info: &StructInfo) -> Option<ScopeValue> {
         let (name, args, said, info) = match self.tape.choose(3) {
             0 => ("relax_spec.log", vec![operand], Vec::new(), StructInfo::Object),
@@ -302,7 +302,7 @@ impl ProgramGenerator<'_> {
         Some(ScopeValue::new(packed(name, args, said), info, None))
     }
 
-    /// A condition that holds; now and then it depends on the input.
+    /// A condition that holds; sometimes it depends on the input.
     fn asserted(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         let is_open = self.on.failures && self.tape.one_in(4);
         let open = if is_open { self.pick(scope, |value| value.info == truths()) } else { None };
@@ -314,7 +314,7 @@ impl ProgramGenerator<'_> {
     /// A packed function that writes its result into a tensor.
     fn filled(&mut self, scope: &mut Scope, operand: Expr, sizes: Vec<i64>) -> Option<ScopeValue> {
         let dims = self.dims(scope, &sizes);
-        // Where it counts as pure it is not to have effects, which could be lost then (OP.CALLDPS.IMPURE).
+        // Where it counts as pure it must not have side effects, which could then be removed (OP.CALLDPS.IMPURE).
         let counts_as_pure = relax_spec::ops::lookup(DPS).is_some_and(|def| def.is_pure_in(self.source.edition()));
         let name = if counts_as_pure { "relax_spec.fill_dps_pure" } else { "relax_spec.fill_dps" };
         let args = vec![Expr::extern_func(name), operand, Expr::shape(dims.clone())];
@@ -328,36 +328,40 @@ impl ProgramGenerator<'_> {
         let at = self.tape.choose(self.source.prim_funcs.len());
         let template = self.source.prim_funcs.get(at).filter(|template| template.form == CallForm::CallTir)?;
         let mark = scope.mark();
-        let mut named: Vec<(&str, i64, PrimExpr)> = Vec::new();
+        let mut named: BTreeMap<&str, (i64, PrimExpr)> = BTreeMap::new();
         let mut args = vec![global_var(template.name)];
-        for (dtype, names) in template.inputs {
+        for (dtype, names) in &template.inputs {
             let Some(input) = self.input(scope, *dtype, names, &named) else {
                 scope.back_to(mark);
                 return None;
             };
             let dims = dims_of(&input.info)?.to_vec();
             for ((name, dim), size) in names.iter().zip(dims).zip(input.sizes.clone().unwrap_or_default()) {
-                if !named.iter().any(|(own, ..)| own == name) {
-                    named.push((name, size, dim));
-                }
+                named.entry(name).or_insert((size, dim));
             }
             args.push(self.operand_of(scope, &input));
         }
         let mut infos = Vec::new();
-        for (dtype, names) in template.outputs {
+        for (dtype, names) in &template.outputs {
             let mut dims = Vec::new();
-            for name in *names {
-                if !named.iter().any(|(own, ..)| own == name) {
+            for name in names {
+                if !named.contains_key(name) {
                     let size = self.some_size();
-                    named.push((name, size, self.dim(scope, size)));
+                    named.insert(name, (size, self.dim(scope, size)));
                 }
-                dims.extend(named.iter().find(|(own, ..)| own == name).map(|(.., dim)| dim.clone()));
+                dims.extend(named.get(name).map(|(_, dim)| dim.clone()));
             }
             infos.push((dims, *dtype));
         }
         self.calls_prim_func(at);
-        let Outputs { shape, rank, info } = Outputs::of(&infos);
-        args.push(shape);
+        let shapes = infos.iter().map(|(dims, _)| Expr::shape(dims.clone())).collect();
+        args.push(one_or(shapes, Expr::tuple));
+        let ranked = |(dims, dtype): &(Vec<PrimExpr>, DataType)| {
+            StructInfo::tensor_ndim(Ndim::of_len(dims.len()).to_i64(), *dtype)
+        };
+        let rank = one_or(infos.iter().map(ranked).collect(), StructInfo::tuple);
+        let info = infos.into_iter().map(|(dims, dtype)| StructInfo::tensor(dims, dtype));
+        let info = one_or(info.collect(), StructInfo::tuple);
         let (mut name, mut attrs) = ("relax.call_tir", Attrs::new());
         if self.on.attributes && self.tape.one_in(12) {
             name = "relax.call_tir_with_grad";
@@ -373,16 +377,15 @@ impl ProgramGenerator<'_> {
         }
     }
 
-    /// A tensor for an input of a `PrimFunc`, of which some sizes are settled.
+    /// A tensor as an input of a `PrimFunc`, some of whose sizes are fixed already.
     fn input(
         &mut self,
         scope: &mut Scope,
         dtype: DataType,
         names: &[&str],
-        named: &[(&str, i64, PrimExpr)],
+        named: &BTreeMap<&str, (i64, PrimExpr)>,
     ) -> Option<ScopeValue> {
-        let settled: Vec<Option<i64>> =
-            names.iter().map(|name| named.iter().find(|(own, ..)| own == name).map(|(_, size, _)| *size)).collect();
+        let settled: Vec<Option<i64>> = names.iter().map(|name| named.get(name).map(|(size, _)| *size)).collect();
         let have_them = |sizes: &Vec<i64>| {
             let mut both = sizes.iter().zip(&settled);
             sizes.len() == names.len() && both.all(|(size, settled)| settled.is_none_or(|settled| settled == *size))
@@ -398,8 +401,8 @@ impl ProgramGenerator<'_> {
         self.parameter(scope, dtype, &sizes)
     }
 
-    /// A call that writes its argument. Where the edition lets it count as pure on a promise
-    /// (`OP.CALLTIRINPLACE.PURITY`), neither the argument nor an alias of it is used afterwards.
+    /// A call that writes to its argument. If the edition treats it as pure on a promise (`OP.CALLTIRINPLACE.PURITY`),
+    /// neither the argument nor an alias of it is used afterwards.
     fn in_place(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         let promises = rule!("OP.CALLTIRINPLACE.PURITY").is_stated_by(self.source.edition());
         let is_writable = |value: &ScopeValue| is_float_vector(value) && (!promises || !value.used && value.fresh);
@@ -426,28 +429,7 @@ impl ProgramGenerator<'_> {
     }
 }
 
-/// What a call of a `PrimFunc` says of its outputs: of several, tuples.
-struct Outputs {
-    shape: Expr,
-    rank: StructInfo,
-    info: StructInfo,
-}
-
-impl Outputs {
-    fn of(infos: &[(Vec<PrimExpr>, DataType)]) -> Outputs {
-        let of_one = |(dims, dtype): &(Vec<PrimExpr>, DataType)| Outputs {
-            shape: Expr::shape(dims.clone()),
-            rank: StructInfo::tensor_ndim(Ndim::of_len(dims.len()).to_i64(), *dtype),
-            info: StructInfo::tensor(dims.clone(), *dtype),
-        };
-        if let [one] = infos {
-            return of_one(one);
-        }
-        let all: Vec<Outputs> = infos.iter().map(of_one).collect();
-        Outputs {
-            info: StructInfo::tuple(all.iter().map(|output| output.info.clone())),
-            rank: StructInfo::tuple(all.iter().map(|output| output.rank.clone())),
-            shape: Expr::tuple(all.into_iter().map(|output| output.shape).collect()),
-        }
-    }
+/// What is said of one output, or of several together.
+fn one_or<T>(mut outputs: Vec<T>, together: fn(Vec<T>) -> T) -> T {
+    if outputs.len() == 1 { outputs.remove(0) } else { together(outputs) }
 }

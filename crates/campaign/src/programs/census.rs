@@ -1,4 +1,4 @@
-//! What occurs in programs, counted.
+//! Counts the constructs in programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ pub struct ConstructCensus {
     pub operators: BTreeMap<String, u64>,
 }
 
-/// How many programs of each kind the book counts.
+/// How many programs of each kind are counted for the book.
 const COUNTED: u64 = 500;
 
 impl ConstructCensus {
@@ -75,7 +75,7 @@ impl ConstructCensus {
         "variables of one name",
     ];
 
-    /// What the programs of laws have besides.
+    /// Constructs that occur only in the programs of laws.
     pub const FURTHER: &'static [&'static str] = &[
         "Call of a PrimFunc",
         "DataTypeImm",
@@ -120,26 +120,22 @@ impl ConstructCensus {
         });
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another census.
     pub fn add(&mut self, other: &ConstructCensus) {
         self.programs += other.programs;
         self.bindings += other.bindings;
-        for (construct, count) in &other.constructs {
-            *self.constructs.entry(construct).or_default() += count;
-        }
-        for (operator, count) in &other.operators {
-            *self.operators.entry(operator.clone()).or_default() += count;
-        }
+        add_counts(&mut self.constructs, other.constructs.clone());
+        add_counts(&mut self.operators, other.operators.clone());
     }
 
-    /// What does not occur of what could.
+    /// The possible constructs that do not occur.
     pub fn missing(&self, source: &ProgramSource) -> Vec<String> {
         let constructs = ConstructCensus::CONSTRUCTS.iter().filter(|name| !self.constructs.contains_key(*name));
         let operators = source.operators().filter(|name| !self.operators.contains_key(*name));
         constructs.map(ToString::to_string).chain(operators.map(ToString::to_string)).collect()
     }
 
-    /// The census of the first programs that are drawn without the calls of the suite.
+    /// The census of the first programs drawn without calls from the suite.
     fn without_calls(restriction: Restriction) -> ConstructCensus {
         let source = ProgramSource::of(&[], restriction);
         let mut census = ConstructCensus::default();
@@ -175,7 +171,12 @@ impl ConstructCensus {
     }
 }
 
-/// What stands above the table.
+/// Adds the counts of another census.
+pub(crate) fn add_counts<T: Ord>(counts: &mut BTreeMap<T, u64>, others: BTreeMap<T, u64>) {
+    others.into_iter().for_each(|(of, count)| *counts.entry(of).or_default() += count);
+}
+
+/// The text above the table.
 const PAGE: &str = "# What programs are drawn
 
 Written by `cargo xtask regenerate`. One generator draws the programs that campaigns ask implementations about, and \
@@ -184,7 +185,7 @@ of them has it. The programs are drawn without the calls of operators that the s
 on the generator alone.
 ";
 
-/// The nodes that are in every program, or counted by where they stand.
+/// The nodes that are in every program, or counted by their position.
 const UNCOUNTED: [&str; 6] = ["Call", "Function", "GlobalVar", "Op", "SeqExpr", "Var"];
 
 #[derive(Default)]

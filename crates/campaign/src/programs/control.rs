@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::draw::{GlobalSignature, ProgramGenerator};
 use crate::generate::nodes::{
-    self, F32, bind, dims_of, dtype_of, function, global_var, holds_function, is_closure, sequence, signature, truth,
-    truths,
+    self, F32, bind, dims_of, dtype_of, function, global_var, holds_function, is_closure, sequence, truth, truths,
 };
 use crate::generate::scope::{Scope, ScopeValue};
 use relax_spec::derivation::derive_call;
@@ -38,7 +37,7 @@ impl ProgramGenerator<'_> {
 
     fn branch(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         let cond = self.condition(scope)?;
-        let around: Vec<ShapeVar> = scope.dims().cloned().collect();
+        let around = scope.all_dims();
         scope.depth -= 1;
         let of_functions = self.on.closures && self.tape.one_in(3);
         let first = self.inside(scope, None, of_functions);
@@ -54,7 +53,7 @@ impl ProgramGenerator<'_> {
         Some(ScopeValue::new(nodes::branch(cond, first.expr, second.expr), info, sizes))
     }
 
-    /// A branch, which gives what is wanted if it can, or a function.
+    /// A branch that returns the wanted information if possible, or else a function.
     fn inside(&mut self, scope: &mut Scope, wanted: Option<&StructInfo>, of_functions: bool) -> ScopeValue {
         let mark = scope.mark();
         let most = self.tape.choose(INSIDE).min(self.left);
@@ -67,14 +66,14 @@ impl ProgramGenerator<'_> {
         ScopeValue::new(if is_bare { expr } else { sequence(bindings, expr) }, info, sizes)
     }
 
-    /// What a branch gives.
+    /// The result of a branch.
     fn branch_result(
         &mut self,
         scope: &mut Scope,
         wanted: Option<&StructInfo>,
         of_functions: bool,
     ) -> Option<ScopeValue> {
-        // What the two have in common may be no more than that they are values.
+        // The common information of the two may be only that they are values.
         let anything = self.tape.one_in(5);
         self.pick(scope, |value| of_functions && is_closure(&value.info))
             .or_else(|| self.pick(scope, |value| anything && !holds_function(&value.info)))
@@ -83,7 +82,7 @@ impl ProgramGenerator<'_> {
             .or_else(|| self.pick(scope, |value| !holds_function(&value.info)))
     }
 
-    /// A local function, which sees what is bound around it.
+    /// A local function, which can use the variables around it.
     fn local_function(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         let mut inner = scope.inner(scope.effects && self.tape.one_in(3));
         inner.grows = true;
@@ -95,11 +94,11 @@ impl ProgramGenerator<'_> {
         inner.grows = false;
         let (body, ret, _) = self.sequence(&mut inner, INSIDE, false);
         let function = function(inner.params(), body, ret, !inner.effects);
-        let info = signature(&function);
+        let info = function.signature();
         Some(ScopeValue::new(Expr::Function(Arc::new(function)), info, None))
     }
 
-    /// A function literal with this information, if it gives what one of its parameters is.
+    /// A function literal with this signature, if the result can be one of its parameters.
     fn literal(&mut self, info: &StructInfo) -> Option<Expr> {
         let func = info.as_func()?;
         let params: Vec<Binder> = func.params.as_ref()?.iter().map(|info| self.binder("p", info)).collect();
@@ -113,7 +112,7 @@ impl ProgramGenerator<'_> {
         Some(Expr::Function(Arc::new(function(params, body, func.ret.clone(), true))))
     }
 
-    /// The call of a function where it is written down.
+    /// A direct call of a function literal.
     fn call_literal(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         let known = self.pick(scope, |value| dims_of(&value.info).is_some() && value.info.as_tensor().is_some())?;
         let callee = self.literal(&StructInfo::func([known.info.clone()], known.info.clone()))?;
@@ -158,18 +157,17 @@ impl ProgramGenerator<'_> {
             args.extend(self.argument(scope, param, sizes.as_deref()));
         }
         let infos: Vec<StructInfo> = args.iter().map(|arg| arg.info.clone()).collect();
-        // An argument that is missing is a call that cannot be derived.
+        // A call with a missing argument cannot be derived.
         let Ok(result) = derive_call(&mut self.source.cx(), info, &infos, &[]) else {
             scope.back_to(mark);
             return None;
         };
         let args = args.iter().map(|arg| self.operand_of(scope, arg)).collect();
         let sizes = self.sizes_of(&result).or(result_sizes).filter(|_| result.as_tensor().is_some());
-        let around: Vec<ShapeVar> = scope.dims().cloned().collect();
-        Some(ScopeValue::new(Expr::call(callee, args), self.outside(&result, &around), sizes))
+        Some(ScopeValue::new(Expr::call(callee, args), self.outside(&result, &scope.all_dims()), sizes))
     }
 
-    /// What a parameter takes.
+    /// An argument for a parameter.
     fn argument(&mut self, scope: &mut Scope, param: &StructInfo, sizes: Option<&[i64]>) -> Option<ScopeValue> {
         match (dtype_of(param), sizes) {
             (Some(dtype), Some(sizes)) => self.tensor_for(scope, dtype, sizes),
@@ -179,7 +177,7 @@ impl ProgramGenerator<'_> {
         }
     }
 
-    /// A tensor of these example sizes, of which it may not be known that it has them.
+    /// A tensor with these example sizes, which need not be known statically.
     fn tensor_for(&mut self, scope: &mut Scope, dtype: DataType, sizes: &[i64]) -> Option<ScopeValue> {
         let less = self.tape.one_in(4);
         let is_less = |value: &ScopeValue| {
@@ -189,7 +187,7 @@ impl ProgramGenerator<'_> {
         self.pick(scope, is_less).or_else(|| self.tensor(scope, dtype, sizes))
     }
 
-    /// A shape of so many sizes, whatever they are.
+    /// A shape with this many sizes, of any values.
     fn shape_for(&mut self, scope: &mut Scope, sizes: &[i64]) -> Option<ScopeValue> {
         let fits = |value: &ScopeValue| {
             let own = value.sizes.as_ref().filter(|_| matches!(value.info, StructInfo::Shape(_)));
@@ -202,7 +200,7 @@ impl ProgramGenerator<'_> {
         self.pick(scope, fits).or_else(|| Some(literal()))
     }
 
-    /// Something in scope that is just this, or a literal.
+    /// A value in scope with exactly this information, or a literal.
     fn function_for(&mut self, scope: &mut Scope, param: &StructInfo) -> Option<ScopeValue> {
         let may_be_literal = self.on.nested && !scope.dataflow;
         let is_literal = may_be_literal && self.tape.one_in(2);
@@ -234,7 +232,7 @@ impl ProgramGenerator<'_> {
         let var = Binder::var(self.fresh("f"));
         let size = self.some_size();
         let function = self.calling(&var.to_expr(), size);
-        let info = signature(&function);
+        let info = function.signature();
         scope.push(ScopeValue::new(var.to_expr(), info.clone(), None));
         bind(&var.annotated(info), Expr::Function(Arc::new(function)))
     }
@@ -254,7 +252,7 @@ impl ProgramGenerator<'_> {
         function(vec![c, x], body, vector, true)
     }
 
-    /// `fn (f, x) { f(x) }`: a function that is given a function, and perhaps something more.
+    /// `fn (f, x) { f(x) }`: a function with a function as an argument, and perhaps further ones.
     pub(super) fn applying(&mut self, name: &str) -> Function {
         let size = self.some_size();
         let vector = StructInfo::tensor([PrimExpr::IntImm(size)], F32);

@@ -6,7 +6,7 @@ use super::{Drawn, Features, ProgramSource};
 use crate::generate::Tape;
 use crate::generate::functions::within;
 use crate::generate::nodes::{
-    F32, bind, block, dims_of, dtype_of, global, holds_function, is_closure, linked, signature,
+    F32, bind, block, dims_of, dtype_of, global, holds_function, is_closure, is_over, linked,
 };
 use crate::generate::scope::{DimScope, Scope, ScopeValue};
 use relax_spec::grammar::{
@@ -15,29 +15,29 @@ use relax_spec::grammar::{
 };
 use relax_spec::rule;
 
-/// A program has up to so many bindings. One in [`LARGE`] has so many times as many: what takes long to compile takes
-/// the time of many others.
+/// The usual maximum number of bindings. One of [`LARGE`] programs has several times as many: a large program takes the
+/// time of many others to compile.
 const BINDINGS: usize = 10;
 const LARGE: usize = 24;
 const TIMES_LARGER: usize = 8;
-/// The most parameters that a function grows.
+/// The maximum number of parameters that are added to a function.
 pub(super) const PARAMS: usize = 8;
-/// The most values that a sequence returns.
+/// The maximum number of values that a sequence returns.
 const RESULTS: usize = 6;
-/// The most bindings of a block.
+/// The maximum number of bindings of a block.
 const BLOCK: usize = 12;
 /// The function that every program has.
 const MAIN: &str = "main";
-/// How deep branches and local functions are nested at most.
+/// The maximum nesting of branches and local functions.
 pub(super) const DEPTH: usize = 2;
 
-/// How many choices say how large a program is.
+/// How many choices determine the size of a program.
 pub(super) const SIZING: usize = 2;
 
-/// Which choice says what operator is tried first.
+/// The position of the choice of the operator that is tried first.
 pub(super) const FEATURED: usize = SIZING + Features::NAMES.len();
 
-/// How many bindings a program has at most: its first choices.
+/// The maximum number of bindings of a program: its first choices.
 pub(super) fn bindings_of(tape: &mut Tape) -> usize {
     let (some, is_large) = (1 + tape.choose(BINDINGS), tape.choose(LARGE) + 1 == LARGE);
     if is_large { TIMES_LARGER * some } else { some }
@@ -48,7 +48,7 @@ pub(super) fn bindings_of(tape: &mut Tape) -> usize {
 pub(super) struct GlobalSignature {
     pub(super) name: Name,
     pub(super) info: StructInfo,
-    /// The example sizes of the parameters, where they are tensors.
+    /// The example sizes of the parameters that are tensors.
     pub(super) sizes: Vec<Option<Vec<i64>>>,
     pub(super) result: Option<Vec<i64>>,
     pub(super) pure: bool,
@@ -58,18 +58,18 @@ pub(super) struct ProgramGenerator<'a> {
     pub(super) source: &'a ProgramSource,
     pub(super) tape: &'a mut Tape,
     pub(super) on: Features,
-    /// The operators that are called, by number.
+    /// The operators called so far, by number.
     pub(super) operators: Vec<usize>,
-    /// The operator that is tried before others, until it was called.
+    /// The operator that is tried before others, until it has been called.
     pub(super) featured: Option<usize>,
     pub(super) globals: Vec<GlobalSignature>,
-    /// The `PrimFunc`s that are called, by number.
+    /// The `PrimFunc`s called so far, by number.
     pub(super) prim_funcs: Vec<usize>,
     /// The example sizes; no two functions share a shape variable.
     pub(super) world: BTreeMap<ShapeVar, i64>,
-    /// The shape variables that were bound inside of operands.
+    /// The shape variables bound inside of operands.
     pub(super) in_operands: Vec<ShapeVar>,
-    /// How many bindings may still be made.
+    /// How many bindings may still be drawn.
     pub(super) left: usize,
     names: u32,
 }
@@ -124,7 +124,7 @@ impl<'a> ProgramGenerator<'a> {
         Drawn { module, entries, sizes: self.world, features: self.on, choices }
     }
 
-    /// A function that others call; now and then one can be started, too.
+    /// A function for others to call; sometimes it can be started too.
     fn helper(&mut self, name: &str, funcs: &mut Vec<(GlobalVar, GlobalFunc)>, entries: &mut Vec<Name>) {
         let is_entry = self.on.entries && self.tape.one_in(2);
         let share = self.left / 3;
@@ -152,11 +152,11 @@ impl<'a> ProgramGenerator<'a> {
     fn global(&mut self, name: &str) -> Function {
         let effects = self.on.effects && self.tape.one_in(2);
         let mut scope = Scope::new(effects, true, DEPTH);
-        // What is started from outside gives what can be looked into.
+        // The result of a function that is started from outside must be inspectable.
         let gives_functions = name != MAIN && self.on.higher_order && self.tape.one_in(6);
         self.in_operands.clear();
         let (body, ret, result) = self.sequence(&mut scope, usize::MAX, gives_functions);
-        // A function may be said to be pure whatever it calls.
+        // A function may be declared pure whatever it calls.
         let forced = effects && self.on.attributes && self.tape.one_in(4);
         let pure = forced || !effects;
         let mut function = crate::generate::nodes::function(scope.params(), body, ret, pure);
@@ -165,7 +165,7 @@ impl<'a> ProgramGenerator<'a> {
         }
         self.knows(name, &function, result);
         if self.on.annotations && self.tape.one_in(8) {
-            // Where purity is not inferred, what says nothing of it is pure.
+            // If purity is not inferred, a function without a declaration is pure.
             let is_inferred = rule!("TC.FUNC.PURE.DEFAULT").is_stated_by(self.source.edition());
             function.pure = function.pure.filter(|pure| !pure && !is_inferred);
             function.ret_struct_info = None;
@@ -173,15 +173,16 @@ impl<'a> ProgramGenerator<'a> {
         function
     }
 
-    /// Later functions may call it.
+    /// Lets later functions call it.
     pub(super) fn knows(&mut self, name: &str, function: &Function, result: Option<Vec<i64>>) {
         let sizes_of = |param: &Binder| param.annotation.as_ref().and_then(|info| self.sizes_of(info));
         let sizes = function.params.iter().map(sizes_of).collect();
-        let (info, pure) = (signature(function), function.pure == Some(true));
+        let (info, pure) = (function.signature(), function.pure == Some(true));
         self.globals.push(GlobalSignature { name: name.into(), info, sizes, result, pure });
     }
 
-    /// A sequence of so many bindings at most, its result as it is known outside, and the example sizes of that.
+    /// A sequence of at most this many bindings, the information about its result that is valid outside, and the
+    /// example sizes of the result.
     pub(super) fn sequence(
         &mut self,
         scope: &mut Scope,
@@ -205,7 +206,7 @@ impl<'a> ProgramGenerator<'a> {
         (whole, self.outside(&result.info, &scope.signature_dims()), result.sizes)
     }
 
-    /// What a sequence gives, now and then in a form that normalization has to bind.
+    /// The result of a sequence, sometimes in a form that normalization has to bind.
     fn odd_result(&mut self, scope: &Scope, body: Expr, info: &StructInfo) -> Expr {
         if !self.on.nested || scope.dataflow || !self.tape.one_in(8) {
             return body;
@@ -228,7 +229,7 @@ impl<'a> ProgramGenerator<'a> {
         block(kind, bindings)
     }
 
-    /// So many bindings, or fewer.
+    /// At most this many bindings.
     pub(super) fn bindings(&mut self, scope: &mut Scope, count: usize) -> Vec<Binding> {
         let mut bindings = Vec::new();
         for _ in 0..count {
@@ -238,10 +239,10 @@ impl<'a> ProgramGenerator<'a> {
         bindings
     }
 
-    /// What a sequence returns: one of the last values, or a tuple of those that nothing has used.
+    /// The result of a sequence: one of the last values, or a tuple of the unused ones.
     fn result(&mut self, scope: &mut Scope, gives_functions: bool) -> ScopeValue {
         if gives_functions {
-            // What is said of it is said outside.
+            // The information about it must be valid outside.
             let dims = scope.signature_dims();
             let fits = |value: &ScopeValue| is_closure(&value.info) && within(&value.info, &dims) == value.info;
             if let Some(closure) = self.pick(scope, fits) {
@@ -276,7 +277,7 @@ impl<'a> ProgramGenerator<'a> {
         Binder::var(self.fresh(prefix)).annotated(info.clone())
     }
 
-    /// A shape variable of this example size.
+    /// A new shape variable with this example size.
     pub(super) fn fresh_dim(&mut self, size: i64) -> ShapeVar {
         self.names += 1;
         let var = ShapeVar::new(&format!("n{}", self.names));
@@ -284,7 +285,7 @@ impl<'a> ProgramGenerator<'a> {
         var
     }
 
-    /// A new variable for a value, put into scope.
+    /// A new variable for a value, which it puts into scope.
     pub(super) fn bind(&mut self, scope: &mut Scope, made: ScopeValue) -> (Binder, Expr) {
         let is_local = scope.dataflow && self.tape.one_in(2);
         let var = if is_local { Binder::dataflow(self.fresh("lv")) } else { Binder::var(self.fresh("v")) };
@@ -295,7 +296,7 @@ impl<'a> ProgramGenerator<'a> {
             if !holds_function(&info) && self.tape.one_in(8) {
                 info = weakened(&info, self.tape);
             }
-            bound.annotation = Some(self.outside(&info, &scope.dims().cloned().collect::<Vec<_>>()));
+            bound.annotation = Some(self.outside(&info, &scope.all_dims()));
         }
         scope.push(ScopeValue { fresh: is_fresh(&value), ..ScopeValue::new(var.to_expr(), info, sizes) });
         (bound, value)
@@ -306,19 +307,19 @@ impl<'a> ProgramGenerator<'a> {
         bind(&var, value)
     }
 
-    /// What may be said where only these shape variables are in scope.
+    /// The information that is valid where only these shape variables are in scope.
     pub(super) fn outside(&self, info: &StructInfo, scope: &[ShapeVar]) -> StructInfo {
         outside(info, scope, self.source.restriction.values)
     }
 
-    /// One of the values in scope, the latest the simplest.
+    /// One of the values in scope; the latest is the simplest choice.
     pub(super) fn pick(&mut self, scope: &mut Scope, accept: impl Fn(&ScopeValue) -> bool) -> Option<ScopeValue> {
         scope.pick(self.tape, accept)
     }
 
     // Sizes.
 
-    /// A small size, which is not 0.
+    /// A small size other than 0.
     pub(super) fn some_size(&mut self) -> i64 {
         1 + self.tape.choose(4) as i64
     }
@@ -339,7 +340,7 @@ impl<'a> ProgramGenerator<'a> {
         dims_of(info)?.iter().map(|dim| self.size(dim)).collect()
     }
 
-    /// A dimension of this example size, that is in scope.
+    /// A dimension in scope with this example size.
     pub(super) fn dim(&mut self, scope: &Scope, size: i64) -> PrimExpr {
         self.dim_over(scope.dims(), size)
     }
@@ -348,7 +349,7 @@ impl<'a> ProgramGenerator<'a> {
         sizes.iter().map(|size| self.dim(scope, *size)).collect()
     }
 
-    /// A dimension of this example size over variables. What is less than a variable, or a part of one, may be no size
+    /// A dimension over variables with this example size. A variable minus a number, or a part of one, may be invalid
     /// at other sizes.
     fn dim_over<'v>(&mut self, mut vars: impl Iterator<Item = &'v ShapeVar> + Clone, size: i64) -> PrimExpr {
         let choice = self.tape.choose(6);
@@ -380,7 +381,7 @@ impl<'a> ProgramGenerator<'a> {
                 scope.push_dim(&var, DimScope::Signature);
                 PrimExpr::Var(var)
             } else {
-                // A parameter may mention what other parameters bind.
+                // A parameter may mention variables that other parameters bind.
                 self.dim_over(scope.signature_dims().iter(), *size)
             });
         }
@@ -392,24 +393,24 @@ impl<'a> ProgramGenerator<'a> {
     }
 }
 
-/// A variable less a number, or divided by one, if that is exactly the size.
+/// A variable minus a number, or divided by one, if that is exactly the size.
 fn part_of(var: &ShapeVar, whole: i64, op: BinaryOp, size: i64) -> Option<PrimExpr> {
     let by = if op == BinaryOp::Sub { whole.checked_sub(size) } else { whole.checked_div(size) }?;
     let is_exact = op == BinaryOp::Sub || by > 1 && whole.checked_rem(size) == Some(0);
     (by > 0 && is_exact).then(|| PrimExpr::binary(op, PrimExpr::Var(var.clone()), PrimExpr::IntImm(by)))
 }
 
-/// The operators of which the result is a tensor of its own by every implementation, and no view of an argument.
+/// The operators whose result is a new tensor in every implementation, and not a view of an argument.
 const OF_THEIR_OWN: [&str; 6] =
     ["relax.add", "relax.multiply", "relax.subtract", "relax.maximum", "relax.nn.relu", "relax.call_tir"];
 
-/// Whether a value shares nothing with another one.
+/// Whether a value shares no memory with another one.
 fn is_fresh(value: &Expr) -> bool {
     let Expr::Call(call) = value else { return false };
     matches!(&call.op, Expr::Op(op) if OF_THEIR_OWN.contains(&&*op.op_name))
 }
 
-/// Less than is known.
+/// Weaker information.
 fn weakened(info: &StructInfo, tape: &mut Tape) -> StructInfo {
     match info {
         StructInfo::Tensor(tensor) => {
@@ -433,13 +434,10 @@ fn weakened(info: &StructInfo, tape: &mut Tape) -> StructInfo {
     }
 }
 
-/// What may be said where only these shape variables are in scope, with or without the values of what is boxed.
+/// The information that is valid where only these shape variables are in scope, with or without the values of boxed
+/// scalars.
 fn outside(info: &StructInfo, scope: &[ShapeVar], values: bool) -> StructInfo {
-    let is_visible = |dim: &PrimExpr| {
-        let mut all = true;
-        dim.for_each_var(|var| all &= scope.contains(var));
-        all
-    };
+    let is_visible = |dim: &PrimExpr| is_over(dim, scope);
     let are_visible = dims_of(info).is_some_and(|dims| dims.iter().all(is_visible));
     match info {
         StructInfo::Tensor(tensor) if !are_visible => {
@@ -452,10 +450,6 @@ fn outside(info: &StructInfo, scope: &[ShapeVar], values: bool) -> StructInfo {
             StructInfo::prim(prim.dtype)
         }
         StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| outside(field, scope, values))),
-        StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Func(_) => info.clone(),
+        other => other.clone(),
     }
 }

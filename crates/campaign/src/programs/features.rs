@@ -1,11 +1,11 @@
-//! What a program may contain: each run of a campaign has a part of everything only, so that rare things meet often.
+//! The features of programs. Each program has only some of them, so that rare ones often occur together.
 
 use crate::generate::Tape;
 
-/// A row for each feature, with what it allows.
+/// A row for each feature, with its meaning.
 macro_rules! features {
     ($($(#[$doc:meta])* $name:ident;)+) => {
-        /// What a program may contain.
+        /// The features that a program may have.
         #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
         pub struct Features {
             $($(#[$doc])* pub $name: bool,)+
@@ -17,17 +17,17 @@ macro_rules! features {
             /// The names of the features.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),+];
 
-            /// Each feature with even odds, none on an exhausted tape.
+            /// Each feature with probability one half; none on an exhausted tape.
             pub fn draw(tape: &mut Tape) -> Features {
                 Features { $($name: tape.one_in(2),)+ }
             }
 
-            /// Those of both.
+            /// The features of both.
             pub fn and(self, other: Features) -> Features {
                 Features { $($name: self.$name && other.$name,)+ }
             }
 
-            /// Without the feature of a name; false if there is none.
+            /// Removes a feature by its name; false if there is none.
             pub fn without(&mut self, name: &str) -> bool {
                 match name {
                     $(stringify!($name) => self.$name = false,)+
@@ -36,7 +36,7 @@ macro_rules! features {
                 true
             }
 
-            /// The names of those that it has.
+            /// The names of its features.
             pub fn names(self) -> Vec<&'static str> {
                 let mut names = Vec::new();
                 $(if self.$name { names.push(stringify!($name)); })+
@@ -75,7 +75,7 @@ features! {
     recursion;
     /// Other global functions and their calls.
     globals;
-    /// Several functions that can be started.
+    /// Several functions that can be started from outside.
     entries;
     /// `PrimFunc`s and `call_tir`.
     prim_funcs;
@@ -85,16 +85,16 @@ features! {
     constants;
     /// Annotations on bindings.
     annotations;
-    /// Several variables of one name.
+    /// Several variables with the same name.
     shadowing;
-    /// Blocks without bindings, and bindings of mere variables.
+    /// Blocks without bindings, and bindings of plain variables.
     odd_blocks;
     /// Function attributes.
     attributes;
-    /// Calls of few operators only.
+    /// Calls of only a few operators.
     few_operators;
     /// Data types other than float32.
     data_types;
-    /// Calls that fail, or may, where not every run comes by.
+    /// Calls that fail, or may fail, in places that not every run reaches.
     failures;
 }

@@ -1,5 +1,5 @@
-//! What programs of later editions may have, and what campaigns do not ask about: strings and data types as values,
-//! direct calls of `PrimFunc`s, conditions and parameters that are no tensors, and tensors that lie on a device.
+//! Constructs of later editions that campaigns do not ask about: strings and data types as values, direct calls of
+//! `PrimFunc`s, conditions and parameters that are not tensors, and tensors on a device.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use relax_spec::grammar::{
     Span, StructInfo, Target, TensorStructInfo, VDevice,
 };
 
-/// One in so many programs lies on a device.
+/// One of this many programs is on a device.
 const PLACED: usize = 4;
 
 impl ProgramGenerator<'_> {
-    /// Whether programs have what this module is about.
+    /// Whether programs have the constructs of this module.
     pub(super) fn is_further(&self) -> bool {
         self.source.restriction.further && self.source.edition() >= Edition::E2023_12
     }
 
-    /// Whether direct calls of `PrimFunc`s may be pure, and conditions no tensors.
+    /// Whether direct calls of `PrimFunc`s may be pure, and conditions need not be tensors.
     fn judges_prim_funcs(&self) -> bool {
         self.source.edition() >= Edition::E2024_04
     }
@@ -78,7 +78,7 @@ impl ProgramGenerator<'_> {
         Some(param.to_expr())
     }
 
-    /// A boxed truth value, or something that is said of shape variables.
+    /// A boxed truth value, or a condition on shape variables.
     pub(super) fn further_condition(&mut self, scope: &mut Scope) -> Option<Expr> {
         if !self.judges_prim_funcs() || !self.tape.one_in(2) {
             return None;
@@ -89,9 +89,9 @@ impl ProgramGenerator<'_> {
         }
     }
 
-    /// Now and then the module lists a device, and all tensors lie there.
+    /// Sometimes the module lists a device, and all tensors are on it.
     pub(super) fn place_on_a_device(&mut self, module: &mut IrModule) {
-        // Constants are moved there where they are used.
+        // Constants are moved to the device where they are used.
         if !self.is_further() || !self.on.nested || !self.tape.one_in(PLACED) {
             return;
         }
@@ -152,7 +152,7 @@ fn place_binding(binding: &mut Binding) {
     }
 }
 
-/// What is known of tensors, with the place where all of them lie.
+/// The information about tensors, with the device of all of them.
 fn placed(info: &StructInfo) -> StructInfo {
     match info {
         StructInfo::Tensor(tensor) => {

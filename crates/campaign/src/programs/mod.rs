@@ -1,8 +1,9 @@
-//! Random whole programs, well-typed by construction: what is known of each variable is inferred as it is bound, and
-//! every call is drawn among those that what is in scope allows. One tape of choices gives one program, the choice zero
-//! the simplest, so that a seed reproduces a program and a shorter tape is a smaller one.
+//! Random whole programs, well-typed by construction: the structural information of each variable is inferred when it
+//! is bound, and calls are drawn among those that the variables in scope allow. A tape of choices determines a program,
+//! and the choice zero is the simplest. So a seed reproduces a program, and a shorter tape gives a smaller one.
 //!
-//! Beside its structural information every tensor has example sizes, at which the program is meant to run to its end.
+//! In addition to its structural information, every tensor has example sizes, with which the program should run to its
+//! end.
 
 mod apart;
 mod bindings;
@@ -19,6 +20,7 @@ mod violations;
 
 pub use apart::one_attribute_apart;
 pub use census::ConstructCensus;
+pub(crate) use census::add_counts;
 pub use features::Features;
 pub use seeds::Seeds;
 pub use source::{ProgramSource, Restriction};
@@ -28,48 +30,34 @@ use std::collections::BTreeMap;
 use crate::generate::Tape;
 use relax_spec::grammar::{IrModule, Name, ShapeVar};
 
-/// How many choices a tape has for each binding of the program, and beside.
+/// How many choices a tape has for each binding of the program, and in addition.
 const CHOICES: (usize, usize) = (24, 120);
 
-/// Turns are counted up to here.
+/// The number of turns wraps around here.
 const TURNS: u64 = 1 << 32;
 
-/// A program that was drawn.
+/// A drawn program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Drawn {
     /// The program.
     pub module: IrModule,
-    /// The functions that can be started, `main` the last of them.
+    /// The functions that can be started, `main` last.
     pub entries: Vec<Name>,
-    /// Sizes at which it is meant to run to its end.
+    /// Sizes with which it should run to its end.
     pub sizes: BTreeMap<ShapeVar, i64>,
-    /// What it may contain.
+    /// The features that it may have.
     pub features: Features,
-    /// The choices that it was made of.
+    /// The choices from which it was drawn.
     pub choices: Vec<u32>,
-}
-
-/// The tape of the program with a number.
-pub fn tape(seed: u64, number: u64) -> Tape {
-    let bindings = draw::bindings_of(&mut tape_of(seed, number, draw::SIZING));
-    tape_of(seed, number, CHOICES.0 * bindings + CHOICES.1)
-}
-
-/// So many choices for a number.
-pub(super) fn tape_of(seed: u64, number: u64, choices: usize) -> Tape {
-    // Neighbouring numbers must not give related tapes; the generator of `fastrand` mixes its seed.
-    Tape::from_seed(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(number), choices)
 }
 
 impl ProgramSource {
     /// The program with a number.
     pub fn program(&self, seed: u64, number: u64) -> Drawn {
-        let tape = match self.restriction.exactly {
-            Some(bindings) => tape_of(seed, number, CHOICES.0 * bindings + CHOICES.1),
-            None => tape(seed, number),
-        };
-        // Each operator has its turn, so that none waits long.
-        let mut choices = tape.choices().to_vec();
+        let drawn = || draw::bindings_of(&mut Tape::numbered(seed, number, draw::SIZING));
+        let bindings = self.restriction.exactly.unwrap_or_else(drawn);
+        // The operators take turns, so that each is called soon.
+        let mut choices = Tape::numbered(seed, number, CHOICES.0 * bindings + CHOICES.1).choices().to_vec();
         if let (Some(choice), Ok(turn)) = (choices.get_mut(draw::FEATURED), u32::try_from(number % TURNS)) {
             *choice = turn;
         }

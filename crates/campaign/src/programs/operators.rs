@@ -1,4 +1,4 @@
-//! Calls of operators: like those that are known to give a value, on what is in scope.
+//! Calls of operators: similar to calls that are known to give a value, on the values in scope.
 
 use super::draw::ProgramGenerator;
 use super::source::{Callable, ELEMENTS, is_small};
@@ -12,10 +12,10 @@ use relax_spec::ops::{InferArgs, OpDef};
 
 /// How many operators are tried for one binding.
 const ATTEMPTS: usize = 3;
-/// The most elements of a constant.
+/// The maximum number of elements of a constant.
 const CONSTANT: usize = 32;
-/// One in so many of the calls that an implementation is known to have trouble with, or that mostly fail, is made; of
-/// the latter more where the operator has its turn, so that each is called at times.
+/// One of this many calls is drawn for operators with known divergences, and for calls that usually fail. When it is
+/// the turn of an operator of the latter kind, more of its calls are drawn, so that each operator is called sometimes.
 const SELDOM: usize = 60;
 const IN_TURN: usize = 4;
 
@@ -30,7 +30,7 @@ impl ProgramGenerator<'_> {
             let other = self.tape.pick(&operators).copied();
             self.operators = operators;
             let may_stand = |callable: &Callable| callable.op.pure || scope.is_impure();
-            // Its turn comes in a function that may call it.
+            // It takes its turn in a function that may call it.
             let has_turn = |at: &usize| self.source.operators.get(*at).is_none_or(may_stand);
             let featured = self.featured.take_if(|at| has_turn(at));
             let callable = featured.or(other).and_then(|at| self.source.operators.get(at));
@@ -52,7 +52,7 @@ impl ProgramGenerator<'_> {
         self.element_wise(scope)
     }
 
-    /// The simplest call: one of the operators that everything has.
+    /// The simplest call: one of the operators that work on any tensor.
     fn element_wise(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         let is_float = |value: &ScopeValue| dtype_of(&value.info) == Some(F32) && value.sizes.is_some();
         let a = match self.pick(scope, is_float) {
@@ -67,18 +67,19 @@ impl ProgramGenerator<'_> {
         let value = Expr::call(Expr::op(op), vec![self.operand_of(scope, &a), b.expr]);
         let info = match dims_of(&a.info) {
             Some(_) => a.info,
-            // Where the rank is not known, it is not known of the result.
+            // If the rank is unknown, that of the result is unknown too.
             None => StructInfo::Tensor(TensorStructInfo { shape: None, ..a.info.as_tensor()?.clone() }),
         };
         Some(ScopeValue::new(value, info, a.sizes))
     }
 
-    /// The call with the sizes and the data type of something in scope, if that makes a call that can be inferred.
+    /// The call with the sizes and the data type of a value in scope, if that call can be inferred.
     fn directed(&mut self, scope: &mut Scope, call: &RandomCall) -> RandomCall {
         if self.tape.one_in(5) {
             return call.clone();
         }
-        let Some((dtype, shape)) = call.operands.iter().find_map(first_tensor) else { return call.clone() };
+        let tensor = |own: &CallOperand| if let CallOperand::Tensor(t, s) = own { Some((*t, s.clone())) } else { None };
+        let Some((dtype, shape)) = call.parts().find_map(tensor) else { return call.clone() };
         let types = self.on.data_types;
         let fitting = self.pick(scope, |value| {
             value.sizes.as_ref().is_some_and(|sizes| sizes.len() == shape.len() && maps(&shape, sizes))
@@ -104,7 +105,7 @@ impl ProgramGenerator<'_> {
         }
     }
 
-    /// The call on what is in scope, if its result can be inferred.
+    /// The call on values in scope, if its result can be inferred.
     fn call_of(&mut self, scope: &mut Scope, call: &RandomCall) -> Option<ScopeValue> {
         let mark = scope.mark();
         let args: Option<Vec<(Expr, StructInfo)>> =
@@ -135,7 +136,7 @@ impl ProgramGenerator<'_> {
         Some(ScopeValue::new(Expr::Call(own.into()), info, sizes))
     }
 
-    /// An operand from what is in scope, as a literal, or as a new parameter.
+    /// An operand: a value in scope, a literal, or a new parameter.
     fn operand(&mut self, scope: &mut Scope, operand: &CallOperand) -> Option<(Expr, StructInfo)> {
         match operand {
             CallOperand::Tensor(dtype, shape) => {
@@ -156,7 +157,7 @@ impl ProgramGenerator<'_> {
         }
     }
 
-    /// A tensor of this data type and these example sizes.
+    /// A tensor with this data type and these example sizes.
     pub(super) fn tensor(&mut self, scope: &mut Scope, dtype: DataType, sizes: &[i64]) -> Option<ScopeValue> {
         let fresh = self.tape.one_in(8);
         let fits = |value: &ScopeValue| {
@@ -186,15 +187,15 @@ impl ProgramGenerator<'_> {
         Some(ScopeValue::new(nodes::constant(dtype, &shape, &values)?, info, Some(sizes.to_vec())))
     }
 
-    /// What a tensor is cast to inside of a sequence that is an operand: its variables are those of scopes that were
-    /// left, too.
+    /// The information to which a tensor is cast inside of a sequence that is an operand: its variables may also be
+    /// those of scopes that have ended.
     fn inner_cast(&mut self, scope: &Scope, known: &ScopeValue) -> Option<StructInfo> {
         let (true, Some(sizes), Some(dtype)) = (self.on.casts, &known.sizes, dtype_of(&known.info)) else {
             return None;
         };
         let mut dims = Vec::new();
         for size in sizes {
-            // What one sequence binds another may bind anew, whatever size it is there.
+            // A variable that one sequence binds may be bound again by another, with any size.
             let again = self.on.shadowing && self.tape.one_in(2);
             let is_free = |var: &&ShapeVar| !scope.has_dim(var) && !dims.contains(&PrimExpr::Var((*var).clone()));
             let var = match self.in_operands.iter().find(is_free).filter(|_| again) {
@@ -215,10 +216,10 @@ impl ProgramGenerator<'_> {
         Some(ScopeValue { expr: self.sequence_of(scope, &known, kind), ..known })
     }
 
-    /// A sequence that gives what is known.
+    /// A sequence that returns the known value.
     fn sequence_of(&mut self, scope: &Scope, known: &ScopeValue, kind: BlockKind) -> Expr {
         let var = Binder::var(self.fresh("s"));
-        // It says no less than what is known outside.
+        // It declares no less than what is known outside.
         let inner = self.inner_cast(scope, known).map(|info| cast(None, known.expr.clone(), info));
         let bindings = inner.into_iter().chain([bind(&var, known.expr.clone())]).collect();
         let body = match self.tape.choose(4) {
@@ -229,7 +230,7 @@ impl ProgramGenerator<'_> {
         Expr::seq(vec![block(kind, bindings)], body)
     }
 
-    /// The value as an operand: where it may be, in a form that normalization has to flatten.
+    /// The value as an operand; where allowed, in a form that normalization has to flatten.
     pub(super) fn operand_of(&mut self, scope: &Scope, known: &ScopeValue) -> Expr {
         let expr = known.expr.clone();
         if !self.on.nested || !self.tape.one_in(6) {
@@ -248,15 +249,7 @@ impl ProgramGenerator<'_> {
     }
 }
 
-fn first_tensor(operand: &CallOperand) -> Option<(DataType, Vec<i64>)> {
-    match operand {
-        CallOperand::Tensor(dtype, shape) => Some((*dtype, shape.clone())),
-        CallOperand::Tuple(fields) => fields.iter().find_map(first_tensor),
-        CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => None,
-    }
-}
-
-/// Whether the same size becomes the same size.
+/// Whether equal sizes are mapped to equal sizes.
 fn maps(from: &[i64], to: &[i64]) -> bool {
     from.iter().zip(to).all(|(a, b)| from.iter().zip(to).all(|(c, d)| a != c || b == d))
 }

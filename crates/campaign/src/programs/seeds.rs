@@ -1,5 +1,5 @@
-//! Texts of the golden suite, as they are and with a few tokens changed: the spellings and corners that no generator of
-//! programs thinks of, and their neighbourhood.
+//! Texts of the golden suite, unchanged and with a few tokens changed: spellings and corner cases that a generator does
+//! not produce, and texts near them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -7,22 +7,22 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashSet, FxHasher};
 
-use super::tape_of;
 use crate::generate::Tape;
+use crate::questions::text_of;
 use relax_spec::grammar::{StructInfo, Type};
 use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::suite::Case;
-use relax_spec::syntax::tvmscript::{Dialect, print_module};
+use relax_spec::syntax::tvmscript::Dialect;
 
-/// A text longer than that tells little of what a change of one token does.
+/// In a longer text, a change of one token has little effect.
 const LONGEST: usize = 8_000;
-/// One in so many texts stays as it is.
+/// One of this many texts is unchanged.
 const WHOLE: usize = 2;
-/// The most changes of a text.
+/// The maximum number of changes of a text.
 const CHANGES: usize = 2;
-/// How many choices a text takes.
+/// The number of choices for a text.
 const CHOICES: usize = 24;
-/// Tells the tape of texts from that of programs.
+/// Distinguishes the tape of texts from that of programs.
 const OF_SEEDS: u64 = 0x7365_6564;
 
 /// Texts of programs.
@@ -36,10 +36,7 @@ pub struct Seeds {
 impl Seeds {
     /// The texts in the questions of a suite, and its trees as text, each once.
     pub fn of(suite: &[Case]) -> Seeds {
-        let of_program = |program: &ProgramInput| match program {
-            ProgramInput::Script(text) => text.clone(),
-            ProgramInput::Module(module) => print_module(module, Dialect::default()),
-        };
+        let of_program = |program: &ProgramInput| text_of(program, Dialect::default());
         let texts = suite.iter().flat_map(|case| match &case.ask {
             Ask::Parse(text) => vec![text.clone()],
             ask => ask.programs().into_iter().map(of_program).collect(),
@@ -64,10 +61,9 @@ impl Seeds {
         }
     }
 
-    /// A question on two types or pieces of structural information that stand in the suite near each other or far
-    /// apart.
+    /// A question about two types or pieces of structural information from the suite, near each other or far apart.
     pub fn terms(&self, seed: u64, number: u64) -> Option<Ask> {
-        let mut tape = tape_of(seed ^ OF_SEEDS ^ 1, number, CHOICES);
+        let mut tape = Tape::numbered(seed ^ OF_SEEDS ^ 1, number, CHOICES);
         let kind = tape.choose(7);
         let (t, s) = (two(&self.types, &mut tape), two(&self.infos, &mut tape));
         Some(match kind {
@@ -83,8 +79,8 @@ impl Seeds {
 
     /// The text with a number.
     pub fn text(&self, seed: u64, number: u64) -> Option<String> {
-        let mut tape = tape_of(seed ^ OF_SEEDS, number, CHOICES);
-        // One after the other, those first in which there is most that no other has had.
+        let mut tape = Tape::numbered(seed ^ OF_SEEDS, number, CHOICES);
+        // In order, first the texts with the most that no other text has.
         let at = usize::try_from(number % u64::try_from(self.texts.len().max(1)).ok()?).ok()?;
         let mut text = self.texts.get(at)?.clone();
         if tape.choose(WHOLE) != 0 {
@@ -95,8 +91,8 @@ impl Seeds {
         Some(text)
     }
 
-    /// One token or line is left out, doubled, exchanged with the next or for another one; an expression stands for
-    /// another one; a keyword is left out in front of its value, or the functions stand outside of their class.
+    /// One token or line is removed, doubled, exchanged with the next one or replaced; or an expression is replaced by
+    /// another one; or a keyword before a value is removed; or the functions are moved out of their class.
     fn changed(&self, text: &str, tape: &mut Tape) -> String {
         match tape.choose(12) {
             8 => with_keyword_left_out(text, tape),
@@ -110,7 +106,7 @@ impl Seeds {
     fn with_other_token(&self, text: &str, tape: &mut Tape) -> Option<String> {
         let mut parts = if tape.one_in(4) { lines(text) } else { tokens(text) };
         let is_number = |part: &str| part.parse::<i64>().is_ok();
-        // Numbers are few, and each may be another one.
+        // Numbers are rare, and each may change.
         let numbers = tape.one_in(3) && parts.iter().any(|part| is_number(part));
         let is_wanted = |part: &str| if numbers { is_number(part) } else { !part.trim().is_empty() };
         let told: Vec<usize> = (0..parts.len()).filter(|at| is_wanted(parts[*at])).collect();
@@ -137,7 +133,7 @@ impl Seeds {
     }
 }
 
-/// What stands between brackets or commas at one place of a line stands at another place of it, too.
+/// Replaces an expression between brackets or commas by another one of the same line.
 fn with_other_expression(text: &str, tape: &mut Tape) -> Option<String> {
     let expressions = expressions(text);
     let (start, end) = *tape.pick(&expressions)?;
@@ -148,7 +144,7 @@ fn with_other_expression(text: &str, tape: &mut Tape) -> Option<String> {
     Some(format!("{}{}{}", text.get(..start)?, text.get(from..to)?, text.get(end..)?))
 }
 
-/// Where the operands are: each in its brackets, between commas, and beside operators.
+/// The places of operands: within brackets, between commas, and next to operators.
 fn expressions(text: &str) -> Vec<(usize, usize)> {
     let (mut open, mut found) = (vec![0], Vec::new());
     for (at, c) in text.char_indices() {
@@ -186,7 +182,7 @@ fn with_keyword_left_out(text: &str, tape: &mut Tape) -> Option<String> {
     Some(parts.concat())
 }
 
-/// The functions of a class by themselves.
+/// The functions of a class, without the class.
 fn without_class(text: &str) -> Option<String> {
     let class = lines(text).iter().position(|line| line.starts_with("class "))?;
     let inside = lines(text).split_off(class + 1);
@@ -197,7 +193,7 @@ fn without_class(text: &str) -> Option<String> {
     dedented.map(|lines| lines.concat())
 }
 
-/// The texts in an order in which each has as many pairs of neighbouring words as may be that no text before it has.
+/// The texts in an order in which each adds as many new pairs of adjacent words as possible.
 fn by_news(texts: Vec<String>) -> Vec<String> {
     let pairs_of = |text: &String| -> FxHashSet<u64> {
         let words: Vec<&str> = tokens(text).into_iter().filter(|word| !word.trim().is_empty()).collect();
@@ -210,7 +206,7 @@ fn by_news(texts: Vec<String>) -> Vec<String> {
     while let Some((count, Reverse(at))) = queue.pop() {
         let Some(own) = pairs.get(at) else { continue };
         let news = own.iter().filter(|pair| !seen.contains(*pair)).count();
-        // What was counted before others came may be too much by now.
+        // The count may be too large after other texts were added.
         if news < count {
             queue.push((news, Reverse(at)));
             continue;
@@ -227,7 +223,7 @@ fn hash_of(pair: &[&str]) -> u64 {
     hasher.finish()
 }
 
-/// One, and one of those around it or of all.
+/// A term, and one near it or any other.
 fn two<T: Clone>(terms: &[T], tape: &mut Tape) -> Option<(T, T)> {
     let at = tape.choose(terms.len());
     let near = [at ^ 1, at, at.saturating_sub(2), at + 2, tape.choose(terms.len()), tape.choose(terms.len())];
@@ -236,7 +232,7 @@ fn two<T: Clone>(terms: &[T], tape: &mut Tape) -> Option<(T, T)> {
     Some((first.clone(), terms.get(other).cloned().unwrap_or(first)))
 }
 
-/// Words, and what stands between them character by character.
+/// Words, and the characters between them one by one.
 fn tokens(text: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut found = Vec::new();

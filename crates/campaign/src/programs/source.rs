@@ -1,4 +1,4 @@
-//! What programs are drawn from: calls of every operator that are known to give a value, and `PrimFunc`s.
+//! The material of programs: calls of every operator that are known to give a value, and `PrimFunc`s.
 
 use glob::Pattern;
 
@@ -8,53 +8,54 @@ use super::prim_funcs::{Template, templates};
 use crate::calls::{CallOperand, Fill, RandomCall, draw, patterns, run_within};
 use crate::generate::Tape;
 use crate::generate::nodes::{function, global};
+use crate::is_named_in;
 use relax_spec::book::{Edition, Rule};
-use relax_spec::grammar::{Binder, DataType, Expr, IrModule, StructInfo, Var};
+use relax_spec::grammar::{Binder, Expr, IrModule, StructInfo, Var};
 use relax_spec::judge::Cx;
 use relax_spec::ops::{self, Clauses, InferArgs, OpDef};
 use relax_spec::rule;
 use relax_spec::suite::Case;
 use relax_spec::value::Value;
 
-/// How many calls of an operator are kept, and after how many drawn ones nobody looks for more.
+/// How many calls of an operator are kept, and after how many attempts the search for more ends.
 const KEPT: usize = 12;
 const TRIED: u64 = 60;
-/// How many of those that are kept are varied attribute by attribute.
+/// How many of the kept calls are varied attribute by attribute.
 const VARIED: usize = 2;
-/// How many elements a call may take and give, so that programs of many calls are run in no time.
+/// The maximum number of elements of the arguments and results of a call, so that programs of many calls run quickly.
 pub(super) const ELEMENTS: i64 = 600;
-/// On how many random elements it has to give a value.
+/// The number of random inputs on which it must give a value.
 const FILLS: u64 = 4;
 const FUEL: u64 = 100_000;
 const MEMORY: u64 = 1 << 20;
 
-/// What programs may be made of.
+/// Restricts the programs that are drawn.
 #[derive(Clone, Debug)]
 pub struct Restriction {
-    /// The operators that may be called, by patterns of their names; all if there is none.
+    /// The operators that may be called, as patterns of names; all if there are no patterns.
     pub operators: Vec<Pattern>,
-    /// Operators that are called in one program of many only.
+    /// Operators that are called in few programs only.
     pub seldom: Vec<Pattern>,
-    /// What programs may contain.
+    /// The features that programs may have.
     pub features: Features,
-    /// The most bindings.
+    /// The maximum number of bindings.
     pub bindings: usize,
-    /// How many bindings may be made in every program; drawn for each if it is not said.
+    /// The maximum number of bindings of every program; drawn for each program if absent.
     pub exactly: Option<usize>,
-    /// By which edition programs are typed.
+    /// The edition by which programs are typed.
     pub edition: Edition,
-    /// The rules of which a program of a campaign has one applied to it, or broken, by patterns of their ids; any if
-    /// there is none.
+    /// Rules, as patterns of ids: each program of a campaign applies or breaks one of them; any rule if there are no
+    /// patterns.
     pub rules: Vec<Pattern>,
-    /// Whether annotations say the value of what is boxed, for which not every implementation has a notation.
+    /// Whether annotations state the values of boxed scalars, for which not every implementation has a notation.
     pub values: bool,
-    /// Whether programs of later editions have what campaigns do not ask about, such as direct calls of `PrimFunc`s.
+    /// Whether programs have constructs of later editions that campaigns do not ask about, such as direct calls of
+    /// `PrimFunc`s.
     pub further: bool,
 }
 
 impl Restriction {
-    /// Programs that laws of an edition are tried on: each is small, its variables have names of their own, and it
-    /// reaches its end.
+    /// Programs to test laws of an edition: each is small, its variables have different names, and it runs to its end.
     pub fn of_laws(edition: Edition) -> Restriction {
         let (shadowing, odd_blocks, in_place, attributes, failures) = (false, false, false, false, false);
         let features = Features { shadowing, odd_blocks, in_place, attributes, failures, ..Features::ALL };
@@ -78,17 +79,17 @@ impl Default for Restriction {
     }
 }
 
-/// An operator with calls of it that give a value.
+/// An operator with calls that give a value.
 #[derive(Clone, Debug)]
 pub(super) struct Callable {
     pub(super) op: &'static OpDef,
     pub(super) calls: Vec<RandomCall>,
     pub(super) seldom: bool,
-    /// Whether that is because of the implementation.
+    /// Whether that is due to the implementation.
     pub(super) troubled: bool,
 }
 
-/// What programs are drawn from.
+/// The material from which programs are drawn.
 #[derive(Clone, Debug)]
 pub struct ProgramSource {
     pub(super) operators: Vec<Callable>,
@@ -96,33 +97,21 @@ pub struct ProgramSource {
     pub(super) restriction: Restriction,
 }
 
-/// The language's own operators, of which calls are made otherwise, and those that run what is not here.
-const OTHERWISE: [&str; 12] = [
-    // An object of no other use, which Python takes for nothing.
-    "relax.null_value",
-    "relax.call_tir_inplace",
-    "relax.call_tir_with_grad",
-    "relax.call_inplace_packed",
-    "relax.call_pure_packed",
-    "relax.call_builtin_with_ctx",
-    "relax.call_py_func",
-    "relax.make_closure",
-    "relax.invoke_closure",
-    "relax.invoke_pure_closure",
-    "relax.print",
-    "relax.assert_op",
-];
+/// The language's own operators, of which calls are made otherwise, those that run what is not here, and an object of
+/// no other use, which Python takes for nothing.
+const OTHERWISE: &str = "null_value call_tir_inplace call_tir_with_grad call_inplace_packed call_pure_packed \
+    call_builtin_with_ctx call_py_func make_closure invoke_closure invoke_pure_closure print assert_op";
 
-/// What works on memory and devices by hand, which most sequences of calls do wrongly.
+/// Operators that manage memory and devices explicitly, where most sequences of calls are wrong.
 const OF_MEMORY: [&str; 5] = ["relax.memory.", "relax.builtin.", "relax.vm.", "relax.ccl.", "relax.dist."];
 
 impl ProgramSource {
-    /// All operators of the registry of which the reference says what they give, with calls like those in the cases.
+    /// All operators of the registry with a reference implementation, with calls like those in the cases.
     pub fn of(suite: &[Case], restriction: Restriction) -> ProgramSource {
         let wanted = |op: &&'static OpDef| {
             matches!(op.clauses, Clauses::Tensor(_))
                 && op.excluded.is_none()
-                && !OTHERWISE.contains(&op.name)
+                && !is_named_in(op.name, OTHERWISE)
                 && (restriction.operators.is_empty() || restriction.operators.iter().any(|p| p.matches(op.name)))
         };
         let callable = |op: &'static OpDef| {
@@ -152,7 +141,7 @@ impl ProgramSource {
         self.restriction.rules.is_empty()
     }
 
-    /// What judges the programs that are drawn.
+    /// A context in the edition.
     pub(crate) fn cx(&self) -> Cx {
         Cx::new().with_edition(self.restriction.edition)
     }
@@ -163,7 +152,8 @@ impl ProgramSource {
     }
 }
 
-/// Whether an edition has the datatypes of what a call takes and gives: later ones leave some widths to an extension.
+/// Whether an edition has the data types of the arguments and results of a call: later ones leave some widths to an
+/// extension.
 fn has_datatypes(edition: Edition, call: &RandomCall) -> bool {
     let (literal, mut infos) = call.literal();
     let args = InferArgs { call: &literal, args: &infos, module: None };
@@ -175,14 +165,15 @@ fn has_datatypes(edition: Edition, call: &RandomCall) -> bool {
     let funcs = vec![global("main", function(params, body, StructInfo::Object, true))];
     let module = IrModule { funcs, ..IrModule::default() };
     let found = relax_spec::well_formed::check(&mut Cx::new().with_edition(edition), &module);
-    // That nothing can be started is none of its faults.
+    // A missing entry point is not a fault of the call.
     found.iter().all(|finding| !OF_DATATYPES.contains(&finding.rule))
 }
 
 /// The criteria about the datatypes of annotations.
 const OF_DATATYPES: [Rule; 3] = [rule!("WF23-12.20.LANES"), rule!("WF23-12.20.INTBITS"), rule!("WF23-12.20.FLOATBITS")];
 
-/// Calls that give a value on random elements, or else on those of a case; whether they are of the first kind.
+/// Calls that give a value on random elements, or else on those of a case. Returns also whether they are of the first
+/// kind.
 fn calls_of(op: &'static OpDef, suite: &[Case]) -> (Vec<RandomCall>, bool) {
     let patterns = patterns(op, suite);
     let mut found: Vec<RandomCall> = Vec::new();
@@ -193,10 +184,10 @@ fn calls_of(op: &'static OpDef, suite: &[Case]) -> (Vec<RandomCall>, bool) {
             break;
         };
         let call = if n < 4 { pattern.clone() } else { draw(pattern, &mut tape) };
-        if !is_small(&call) || !call.operands.iter().all(is_plain) {
+        if !is_small(&call) || !call.parts().all(is_plain) {
             continue;
         }
-        if (n..n + FILLS).all(|seed| gives_value(&call, Fill::Random(seed))) {
+        if gives_value_from(&call, n) {
             found.push(call);
         } else if gives_value(&call, Fill::Given(n)) || gives_value(&call, Fill::Zeros) {
             second.push(call);
@@ -209,15 +200,15 @@ fn calls_of(op: &'static OpDef, suite: &[Case]) -> (Vec<RandomCall>, bool) {
     if !tame {
         found.extend(second.into_iter().take(KEPT / 2));
     }
-    let is_good =
-        |call: &RandomCall| is_small(call) && call.operands.iter().all(is_plain) && gives_value_everywhere(call);
+    let is_good = |call: &RandomCall| is_small(call) && call.parts().all(is_plain) && gives_value_from(call, 0);
     let apart: Vec<RandomCall> = found.iter().take(VARIED).flat_map(one_attribute_apart).filter(is_good).collect();
     found.extend(apart);
     (found, tame)
 }
 
-fn gives_value_everywhere(call: &RandomCall) -> bool {
-    (0..FILLS).all(|seed| gives_value(call, Fill::Random(seed)))
+/// Whether it does on the random elements of these seeds.
+fn gives_value_from(call: &RandomCall, seed: u64) -> bool {
+    (seed..seed + FILLS).all(|seed| gives_value(call, Fill::Random(seed)))
 }
 
 fn gives_value(call: &RandomCall, fill: Fill) -> bool {
@@ -226,52 +217,22 @@ fn gives_value(call: &RandomCall, fill: Fill) -> bool {
 }
 
 fn elements(value: &Value) -> i64 {
-    match value {
-        Value::Tensor(tensor) => tensor.shape().iter().product(),
-        Value::Tuple(tuple) => tuple.fields().iter().map(elements).sum(),
-        Value::Shape(_)
-        | Value::Closure(_)
-        | Value::PackedFunc(_)
-        | Value::PrimFunc(_)
-        | Value::Prim(_)
-        | Value::Str(_)
-        | Value::DataType(_)
-        | Value::Object(_) => 1,
-    }
+    let of_tuple = || value.as_tuple().map_or(1, |tuple| tuple.fields().iter().map(elements).sum());
+    value.as_tensor().map_or_else(of_tuple, |tensor| tensor.shape().iter().product())
 }
 
-/// Whether every tensor that a call takes is small.
+/// Whether every tensor argument of a call is small.
 pub(super) fn is_small(call: &RandomCall) -> bool {
-    fn of_operand(operand: &CallOperand) -> bool {
-        match operand {
-            CallOperand::Tensor(_, shape) => shape.iter().product::<i64>() <= ELEMENTS,
-            CallOperand::Tuple(fields) => fields.iter().all(of_operand),
-            CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => true,
-        }
-    }
-    call.operands.iter().all(of_operand)
+    let is_large = |shape: &[i64]| shape.iter().product::<i64>() > ELEMENTS;
+    !call.parts().any(|operand| matches!(operand, CallOperand::Tensor(_, shape) if is_large(shape)))
 }
 
-/// Whether an operand can stand in any program: no function of the case's, and no data type of which tensors cannot be
-/// given.
+/// Whether an operand can be used in any program: not a function of the case, and not a data type whose tensors cannot
+/// be passed.
 fn is_plain(operand: &CallOperand) -> bool {
     match operand {
-        CallOperand::Tensor(dtype, _) => is_common(*dtype),
-        CallOperand::Tuple(fields) => fields.iter().all(is_plain),
-        CallOperand::Shape(_) | CallOperand::Int(..) => true,
-        CallOperand::Other(_, value) => match value {
-            Value::Prim(_) | Value::Str(_) | Value::DataType(_) => true,
-            Value::Tensor(_)
-            | Value::Tuple(_)
-            | Value::Shape(_)
-            | Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::PrimFunc(_)
-            | Value::Object(_) => false,
-        },
+        CallOperand::Tensor(dtype, _) => dtype.is_bool() || dtype.is_int() || dtype.is_uint() || dtype.is_float(),
+        CallOperand::Other(_, value) => matches!(value, Value::Prim(_) | Value::Str(_) | Value::DataType(_)),
+        CallOperand::Tuple(_) | CallOperand::Shape(_) | CallOperand::Int(..) => true,
     }
-}
-
-fn is_common(dtype: DataType) -> bool {
-    dtype.is_bool() || dtype.is_int() || dtype.is_uint() || dtype.is_float()
 }

@@ -1,15 +1,13 @@
-//! Programs that break one rule: a program that is well-formed, and in it one thing that is not.
+//! Programs that break one rule: a well-formed program with a single fault.
 //!
-//! What is added to `main` stands by itself: it is made of constants and fresh variables, and nothing that was there
-//! uses it, so that nothing else is broken with it.
+//! The code added to `main` is independent: it consists of constants and fresh variables, and the existing code does
+//! not use it, so that it breaks no other rule.
 
 use std::sync::Arc;
 
-use super::{Drawn, ProgramSource, tape_of};
+use super::{Drawn, ProgramSource};
 use crate::generate::Tape;
-use crate::generate::nodes::{
-    self, F32, bind, block, branch, cast, function, global, packed, sequence, signature, text,
-};
+use crate::generate::nodes::{self, F32, bind, block, branch, cast, function, global, packed, sequence, text};
 use relax_spec::book::Rule;
 use relax_spec::grammar::{
     AttrValue, Binder, Binding, BlockKind, DataType, DeriveFunc, Expr, FuncStructInfo, Function, GlobalFunc, IrModule,
@@ -17,19 +15,19 @@ use relax_spec::grammar::{
 };
 use relax_spec::rule;
 
-/// The rule that is broken, and what other editions have in its place; and how what breaks it is written.
+/// The broken rule, with its equivalents in other editions, and a function that adds the fault.
 type Violation = (&'static [Rule], fn(&mut Broken));
 
-/// A program that is being broken.
+/// A program to which a fault is added.
 struct Broken {
     module: IrModule,
     /// Its `main`, which is put back at the end.
     main: Function,
-    /// Where in `main` blocks are put.
+    /// The position in `main` where blocks are inserted.
     at: usize,
 }
 
-/// A row for each rule; where later editions judge the same by another rule, that is named behind it.
+/// A row for each rule. If later editions judge the same by another rule, that follows it.
 const VIOLATIONS: &[Violation] = &[
     (&[rule!("WF.1.BIND")], |b| b.put([bind(&lv(), number())])),
     (&[rule!("WF.1.USE")], |b| {
@@ -50,7 +48,7 @@ const VIOLATIONS: &[Violation] = &[
     (&[rule!("WF.3.BEFORE")], |b| b.put([bind(&one(), other().to_expr()), bind(&other(), number())])),
     (&[rule!("WF.5.BEFORE")], |b| b.put([bind(&one(), Expr::shape([dim()]))])),
     (&[rule!("WF.6.REC")], |b| {
-        // Without it another rule were broken as well.
+        // Otherwise another rule would be broken too.
         b.main.ret_struct_info.get_or_insert(StructInfo::Object);
         b.put_dataflow([bind(&one(), b.call_of_main())]);
     }),
@@ -123,29 +121,29 @@ const VIOLATIONS: &[Violation] = &[
     }),
 ];
 
-/// A packed function that has an effect.
+/// A packed function with a side effect.
 const LOG: &str = "relax_spec.log";
 
-/// Tells the tape of violations from that of the program.
+/// Distinguishes the tape of violations from that of the program.
 const OF_VIOLATIONS: u64 = 0x6272_6b6e;
 
 impl ProgramSource {
-    /// The program with a number, with one rule of the edition broken in it, and that rule.
+    /// The program with this number, with one rule of the edition broken in it, and that rule.
     pub fn violating(&self, seed: u64, number: u64) -> Option<(Drawn, Rule)> {
-        let mut tape = tape_of(seed ^ OF_VIOLATIONS, number, 3);
+        let mut tape = Tape::numbered(seed ^ OF_VIOLATIONS, number, 3);
         let standing: Vec<(&Violation, Rule)> = self.violations().filter(|(_, rule)| self.wants(*rule)).collect();
         let ((_, breaks), rule) = *tape.pick(&standing)?;
         Some((broken(self.program(seed, number), *breaks, &mut tape), rule))
     }
 
-    /// The simplest program in which this rule is broken, if it is one of those that can be.
+    /// The simplest program that breaks this rule, if it is one of these rules.
     pub fn simplest_violating(&self, rule: Rule) -> Option<Drawn> {
         let ((_, breaks), _) = self.violations().find(|(_, broken)| *broken == rule)?;
         let simplest = self.of_tape(Tape::from_choices(Vec::new()));
         Some(broken(simplest, *breaks, &mut Tape::from_choices(Vec::new())))
     }
 
-    /// The rules of the edition that are broken.
+    /// The rules of the edition that can be broken.
     pub fn violated_rules(&self) -> impl Iterator<Item = Rule> + '_ {
         self.violations().map(|(_, rule)| rule)
     }
@@ -167,13 +165,13 @@ fn broken(drawn: Drawn, breaks: fn(&mut Broken), tape: &mut Tape) -> Drawn {
 }
 
 impl Broken {
-    /// Lets the function have effects; by force it would be pure.
+    /// Lets the function have side effects; `force_pure` would make it pure.
     fn impure(&mut self) {
         self.main.pure = Some(false);
         self.main.attrs.remove("relax.force_pure");
     }
 
-    /// A block more; the next one stands behind it.
+    /// Inserts a block; the next one follows it.
     fn put_block(&mut self, kind: BlockKind, bindings: Vec<Binding>) {
         let (mut blocks, body) = match &self.main.body {
             Expr::SeqExpr(seq) => (seq.blocks.clone(), seq.body.clone()),
@@ -197,12 +195,12 @@ impl Broken {
         self.put([bind(&one().annotated(info), value)]);
     }
 
-    /// A cast, for what in the annotation of a variable would break a criterion more.
+    /// A cast, for structural information that would break another criterion as an annotation.
     fn cast_to(&mut self, info: StructInfo, value: Expr) {
         self.put([cast(None, value, info)]);
     }
 
-    /// A call of a function that takes one such argument.
+    /// A call of a function with one such parameter.
     fn called(&mut self, takes: StructInfo, args: Vec<Expr>) {
         let param = Binder::var(Var::new("broken_param")).annotated(takes);
         let callee = local(vec![param], number(), scalar(), true);
@@ -213,13 +211,13 @@ impl Broken {
         Expr::call(nodes::global_var("main"), self.main.params.iter().map(Binder::to_expr).collect())
     }
 
-    /// A function more, which binds the variable.
+    /// Adds a function that binds the variable.
     fn bound_elsewhere(&mut self, kind: BlockKind, binder: &Binder) {
         let body = Expr::seq(vec![block(kind, vec![bind(binder, number())])], number());
         self.module.funcs.insert(0, global("broken_elsewhere", function(Vec::new(), body, scalar(), true)));
     }
 
-    /// Nothing can be started.
+    /// Makes the module one without entry points.
     fn unlink(&mut self) {
         self.main.attrs.remove("global_symbol");
         for (_, func) in &mut self.module.funcs {
@@ -261,7 +259,7 @@ fn size() -> Expr {
 
 fn constant(dtype: DataType, sizes: &[u64]) -> Expr {
     let zeros = vec![0.0; sizes.iter().product::<u64>() as usize];
-    // Zeros can be written in every data type.
+    // Every data type can represent zeros.
     nodes::constant(dtype, sizes, &zeros).unwrap_or_else(|| Expr::tuple(Vec::new()))
 }
 
@@ -293,10 +291,10 @@ fn choice(cond: Expr) -> Expr {
     branch(cond, sequence(Vec::new(), number()), sequence(Vec::new(), number()))
 }
 
-/// A function that is bound, with what it says of itself as the annotation (`TC.VB.FUNC.ANNOT`).
+/// A bound function, with its own structural information as the annotation (`TC.VB.FUNC.ANNOT`).
 fn local(params: Vec<Binder>, body: Expr, ret: StructInfo, pure: bool) -> Binding {
     let function = function(params, Expr::seq(Vec::new(), body), ret, pure);
-    bind(&one().annotated(signature(&function)), Expr::Function(Arc::new(function)))
+    bind(&one().annotated(function.signature()), Expr::Function(Arc::new(function)))
 }
 
 /// An impure call.

@@ -1,5 +1,5 @@
-//! Random programs of Relay, drawn from a tape: well-typed by construction, with closures, conditionals, recursion,
-//! tuples and definitions that are polymorphic, and such arguments that nothing in a run is undefined.
+//! Random programs of Relay, drawn from a tape. They are well-typed by construction, with closures, conditionals,
+//! recursion, tuples and polymorphic definitions. The arguments are such that the run is defined.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use relax_spec::relay::{
 };
 use relax_spec::value::ValueSpec;
 
-/// The type of a value that is drawn.
+/// The type of a drawn value.
 #[derive(Clone, PartialEq, Debug)]
 enum Ty {
     Tensor(DataType, Vec<i64>),
@@ -50,22 +50,22 @@ fn written(ty: &Ty) -> TypeExpr {
     }
 }
 
-/// What a definition that can be called takes and gives.
+/// The parameters and the result of a definition that can be called.
 #[derive(Clone)]
 enum Helper {
-    /// Takes and gives tensors of one type.
-    Of(Name, Ty),
-    /// Gives its argument, whatever it is.
-    Same(Name),
-    /// Gives the sum of its argument with itself.
-    Double(Name),
+    /// From a type to the same type.
+    Of(Ty),
+    /// Returns its argument, of any type.
+    Same,
+    /// Returns the sum of its argument with itself.
+    Double,
     /// Applies its first argument to its second.
-    Apply(Name),
-    /// Adds its second argument to itself as often as the first says.
-    Repeat(Name, Ty),
+    Apply,
+    /// Doubles its second argument as often as the first says.
+    Repeat(Ty),
 }
 
-/// What is bound around an expression: a value of a type, or a function from a type to the same.
+/// A variable in scope: a value of a type, or a function from a type to itself.
 #[derive(Clone, PartialEq)]
 enum Local {
     Value(Ty),
@@ -74,9 +74,9 @@ enum Local {
 
 struct RelayGenerator<'t> {
     tape: &'t mut Tape,
-    /// What is in scope, the innermost last.
+    /// The variables in scope, the innermost last.
     scope: Vec<(Name, Local)>,
-    helpers: Vec<Helper>,
+    helpers: Vec<(Name, Helper)>,
     names: usize,
 }
 
@@ -119,7 +119,7 @@ impl RelayGenerator<'_> {
         self.scope.push((name.clone(), Local::Value(ty.clone())));
     }
 
-    /// One of what is in scope and just this.
+    /// A variable in scope of exactly this kind.
     fn pick(&mut self, wanted: &Local) -> Option<Name> {
         let fitting: Vec<&Name> =
             self.scope.iter().filter(|(_, local)| local == wanted).map(|(name, _)| name).collect();
@@ -146,19 +146,19 @@ impl RelayGenerator<'_> {
         for i in 0..self.tape.choose(4) {
             let name: Name = format!("helper{i}").as_str().into();
             let (helper, function) = match self.tape.choose(5) {
-                0 => self.helper_of(&name),
-                1 => self.helper_same(&name),
-                2 => (Helper::Double(name.clone()), self.double()),
-                3 => (Helper::Apply(name.clone()), self.apply()),
-                _ => self.helper_repeat(&name),
+                0 => self.of_one_type(),
+                1 => (Helper::Same, self.same()),
+                2 => (Helper::Double, self.double()),
+                3 => (Helper::Apply, self.apply()),
+                _ => self.repeat(&name),
             };
-            self.helpers.push(helper);
             definitions.push(definition(&name, function));
+            self.helpers.push((name, helper));
         }
         definitions
     }
 
-    fn helper_of(&mut self, name: &Name) -> (Helper, Function) {
+    fn of_one_type(&mut self) -> (Helper, Function) {
         let ty = self.tensor();
         let own = self.name();
         let outer = std::mem::replace(&mut self.scope, vec![(own.clone(), Local::Value(ty.clone()))]);
@@ -166,10 +166,10 @@ impl RelayGenerator<'_> {
         self.scope = outer;
         let result = self.tape.one_in(2).then(|| written(&ty));
         let function = function(vec![param(&own, Some(&ty))], result, body);
-        (Helper::Of(name.clone(), ty), function)
+        (Helper::Of(ty), function)
     }
 
-    fn helper_same(&mut self, name: &Name) -> (Helper, Function) {
+    fn same(&mut self) -> Function {
         let own = self.name();
         let mut function = unannotated(&[&own], Expr::local(&own));
         if self.tape.one_in(2) {
@@ -180,7 +180,7 @@ impl RelayGenerator<'_> {
                 param.annotation = Some(TypeExpr::new(TypeKind::Tensor(of)));
             }
         }
-        (Helper::Same(name.clone()), function)
+        function
     }
 
     fn double(&mut self) -> Function {
@@ -193,18 +193,16 @@ impl RelayGenerator<'_> {
         unannotated(&[&f, &x], call(Expr::local(&f), vec![Expr::local(&x)]))
     }
 
-    fn helper_repeat(&mut self, name: &Name) -> (Helper, Function) {
+    fn repeat(&mut self, name: &Name) -> (Helper, Function) {
         let ty = self.tensor();
         let (n, x) = (self.name(), self.name());
         let condition = operator("less_equal", vec![Expr::local(&n), int(0)]);
         let fewer = operator("subtract", vec![Expr::local(&n), int(1)]);
         let twice = operator("add", vec![Expr::local(&x), Expr::local(&x)]);
         let otherwise = call(global(name), vec![fewer, twice]);
-        let body = Expr::new(ExprKind::If(Box::new(If { condition, then: Expr::local(&x), otherwise })));
-        let scalar = Ty::Tensor(DataType::INT32, Vec::new());
-        let params = vec![param(&n, Some(&scalar)), param(&x, Some(&ty))];
-        let function = function(params, Some(written(&ty)), body);
-        (Helper::Repeat(name.clone(), ty), function)
+        let params = vec![param(&n, Some(&scalar(DataType::INT32))), param(&x, Some(&ty))];
+        let function = function(params, Some(written(&ty)), choice(condition, Expr::local(&x), otherwise));
+        (Helper::Repeat(ty), function)
     }
 
     /// Bindings, then an expression of the type.
@@ -231,7 +229,7 @@ impl RelayGenerator<'_> {
         if bindings.is_empty() { result } else { Expr::new(ExprKind::Let(bindings, Box::new(result))) }
     }
 
-    /// A function literal from a type to the same, which sees what is around it.
+    /// A function literal from a type to itself, which can use the variables around it.
     fn function(&mut self, ty: &Ty, depth: usize) -> Expr {
         let own = self.name();
         self.push(&own, ty);
@@ -251,39 +249,34 @@ impl RelayGenerator<'_> {
             3 => self.projected(ty, depth - 1),
             _ => match ty {
                 Ty::Tensor(dtype, dims) => self.operated(*dtype, dims, depth - 1),
-                Ty::Pair(a, b) => {
-                    let fields = vec![self.expr(a, depth - 1), self.expr(b, depth - 1)];
-                    Expr::new(ExprKind::Tuple(fields))
-                }
+                Ty::Pair(a, b) => tuple(vec![self.expr(a, depth - 1), self.expr(b, depth - 1)]),
             },
         }
     }
 
-    /// A variable, or what can be made of constants.
+    /// A variable, or an expression of constants.
     fn leaf(&mut self, ty: &Ty) -> Expr {
         if let Some(name) = self.pick(&Local::Value(ty.clone())) {
             return Expr::local(&name);
         }
         match ty {
-            Ty::Pair(a, b) => Expr::new(ExprKind::Tuple(vec![self.leaf(a), self.leaf(b)])),
+            Ty::Pair(a, b) => tuple(vec![self.leaf(a), self.leaf(b)]),
             Ty::Tensor(dtype, dims) => {
                 let number = i32::try_from(self.tape.choose(7)).unwrap_or(0) - 3;
-                let scalar = number_of(*dtype, f64::from(number));
+                let element = number_of(*dtype, f64::from(number));
                 match dims.is_empty() {
-                    true => scalar,
-                    false => with_attr("broadcast_to", vec![scalar], "shape", ints(dims.iter().copied())),
+                    true => element,
+                    false => with_attr("broadcast_to", vec![element], "shape", ints(dims.iter().copied())),
                 }
             }
         }
     }
 
     fn conditional(&mut self, ty: &Ty, depth: usize) -> Expr {
-        let scalar = Ty::Tensor(self.dtype(), Vec::new());
-        let name = self.tape.pick(&["less", "equal", "greater_equal"]).copied().unwrap_or("less");
-        let condition = operator(name, vec![self.expr(&scalar, depth), self.expr(&scalar, 0)]);
-        let then = self.block(ty, depth);
-        let otherwise = self.block(ty, depth);
-        Expr::new(ExprKind::If(Box::new(If { condition, then, otherwise })))
+        let ty_of_both = scalar(self.dtype());
+        let name = ["less", "equal", "greater_equal"][self.tape.choose(3)];
+        let condition = operator(name, vec![self.expr(&ty_of_both, depth), self.expr(&ty_of_both, 0)]);
+        choice(condition, self.block(ty, depth), self.block(ty, depth))
     }
 
     fn called(&mut self, ty: &Ty, depth: usize) -> Expr {
@@ -291,55 +284,37 @@ impl RelayGenerator<'_> {
             return call(Expr::local(&name), vec![self.expr(ty, depth)]);
         }
         let tensor = matches!(ty, Ty::Tensor(..));
-        let fitting: Vec<Helper> = self
-            .helpers
-            .iter()
-            .filter(|helper| match helper {
-                Helper::Of(_, of) | Helper::Repeat(_, of) => of == ty,
-                Helper::Same(_) | Helper::Double(_) | Helper::Apply(_) => tensor,
-            })
-            .cloned()
-            .collect();
-        match self.tape.pick(&fitting).cloned() {
-            None => self.leaf(ty),
-            Some(Helper::Of(name, _) | Helper::Same(name) | Helper::Double(name)) => {
-                call(global(&name), vec![self.expr(ty, depth)])
-            }
-            Some(Helper::Apply(name)) => {
-                let applied = self.function(ty, depth);
-                call(global(&name), vec![applied, self.expr(ty, depth)])
-            }
-            Some(Helper::Repeat(name, _)) => {
-                let times = i32::try_from(self.tape.choose(4)).unwrap_or(0);
-                call(global(&name), vec![int(times), self.expr(ty, depth)])
-            }
-        }
+        let fits = |(_, helper): &&(Name, Helper)| match helper {
+            Helper::Of(of) | Helper::Repeat(of) => of == ty,
+            Helper::Same | Helper::Double | Helper::Apply => tensor,
+        };
+        let fitting: Vec<(Name, Helper)> = self.helpers.iter().filter(fits).cloned().collect();
+        let Some((name, helper)) = self.tape.pick(&fitting) else { return self.leaf(ty) };
+        let first = match helper {
+            Helper::Of(_) | Helper::Same | Helper::Double => None,
+            Helper::Apply => Some(self.function(ty, depth)),
+            Helper::Repeat(_) => Some(int(i32::try_from(self.tape.choose(4)).unwrap_or(0))),
+        };
+        call(global(name), first.into_iter().chain([self.expr(ty, depth)]).collect())
     }
 
     fn projected(&mut self, ty: &Ty, depth: usize) -> Expr {
         let other = self.tensor();
-        let (first, second) = (self.expr(ty, depth), self.expr(&other, 0));
-        let tuple = Expr::new(ExprKind::Tuple(vec![first, second]));
-        Expr::new(ExprKind::Project(Box::new(tuple), 0))
+        let both = tuple(vec![self.expr(ty, depth), self.expr(&other, 0)]);
+        Expr::new(ExprKind::Project(Box::new(both), 0))
     }
 
     fn operated(&mut self, dtype: DataType, dims: &[i64], depth: usize) -> Expr {
         let ty = Ty::Tensor(dtype, dims.to_vec());
         match self.tape.choose(7) {
             0 | 1 => {
-                let name =
-                    self.tape.pick(&["add", "subtract", "multiply", "maximum", "minimum"]).copied().unwrap_or("add");
+                let name = ["add", "subtract", "multiply", "maximum", "minimum"][self.tape.choose(5)];
                 operator(name, vec![self.expr(&ty, depth), self.expr(&ty, depth)])
             }
-            2 => {
-                let scalar = Ty::Tensor(dtype, Vec::new());
-                operator("add", vec![self.expr(&ty, depth), self.expr(&scalar, depth)])
-            }
+            2 => operator("add", vec![self.expr(&ty, depth), self.expr(&scalar(dtype), depth)]),
             3 => {
-                let name = match dtype == DataType::FLOAT32 {
-                    true => self.tape.pick(&["negative", "tanh", "nn.relu", "sigmoid"]).copied().unwrap_or("negative"),
-                    false => "negative",
-                };
+                let among = if dtype == DataType::FLOAT32 { self.tape.choose(4) } else { 0 };
+                let name = ["negative", "tanh", "nn.relu", "sigmoid"][among];
                 operator(name, vec![self.expr(&ty, depth)])
             }
             4 => {
@@ -347,9 +322,7 @@ impl RelayGenerator<'_> {
                 operator("transpose", vec![self.expr(&reversed, depth)])
             }
             5 => {
-                let mut longer = vec![2];
-                longer.extend(dims);
-                let longer = Ty::Tensor(dtype, longer);
+                let longer = Ty::Tensor(dtype, [&[2], dims].concat());
                 with_attr("sum", vec![self.expr(&longer, depth)], "axis", ints([0]))
             }
             _ => match (dtype, dims) {
@@ -365,8 +338,7 @@ impl RelayGenerator<'_> {
                 (_, [n, rest @ ..]) if *n > 1 => {
                     let part = |n: i64| Ty::Tensor(dtype, [&[n], rest].concat());
                     let parts = vec![self.expr(&part(1), depth), self.expr(&part(n - 1), depth)];
-                    let parts = Expr::new(ExprKind::Tuple(parts));
-                    with_attr("concatenate", vec![parts], "axis", AttrValue::Int(0))
+                    with_attr("concatenate", vec![tuple(parts)], "axis", AttrValue::Int(0))
                 }
                 (_, _) => self.leaf(&ty),
             },
@@ -386,11 +358,23 @@ impl RelayGenerator<'_> {
     }
 }
 
+fn scalar(dtype: DataType) -> Ty {
+    Ty::Tensor(dtype, Vec::new())
+}
+
+fn tuple(fields: Vec<Expr>) -> Expr {
+    Expr::new(ExprKind::Tuple(fields))
+}
+
+fn choice(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
+    Expr::new(ExprKind::If(Box::new(If { condition, then, otherwise })))
+}
+
 fn int(value: i32) -> Expr {
     number_of(DataType::INT32, value.into())
 }
 
 fn number_of(dtype: DataType, value: f64) -> Expr {
     let data = TensorData::from_values(dtype, &[], &[value]);
-    data.map_or_else(|_| Expr::new(ExprKind::Tuple(Vec::new())), |data| Expr::new(ExprKind::Constant(data)))
+    data.map_or_else(|_| tuple(Vec::new()), |data| Expr::new(ExprKind::Constant(data)))
 }

@@ -10,13 +10,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::Program;
-use super::program::bindings_in;
+use relax_spec::book::Edition;
 use relax_spec::check::check_program;
-use relax_spec::grammar::visit::Visitor;
+use relax_spec::grammar::visit::{Visitor, walk_block, walk_module, walk_seq_expr};
 use relax_spec::grammar::{
-    Binder, Binding, BlockKind, Expr, Function, GlobalFunc, IrModule, PrimExpr, SeqExpr, StructInfo, TensorData,
-    TensorShape, Var, VarKind,
+    Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, IrModule, PrimExpr, SeqExpr, ShapeVar,
+    StructInfo, TensorData, TensorShape, Var, VarKind,
 };
 use relax_spec::judge::{Cx, with_stack};
 
@@ -27,11 +26,11 @@ const ELEMENTS: u64 = 256;
 /// variable. Bindings are numbered from the first function on, an outer binding before those in its value.
 ///
 /// The replacement has the structural information of the variable, or is the operand with this number of the value.
-pub(super) fn without(program: &Program, numbers: Range<usize>, operand: Option<usize>) -> IrModule {
-    let report = check_program(&mut Cx::new().with_edition(program.edition), &program.module);
+pub(super) fn without(edition: Edition, module: &IrModule, numbers: Range<usize>, operand: Option<usize>) -> IrModule {
+    let report = check_program(&mut Cx::new().with_edition(edition), module);
     let infos = report.derived.by_function();
     let mut next = 0;
-    let mut less = program.module.clone();
+    let mut less = module.clone();
     for (gv, func) in &mut less.funcs {
         let GlobalFunc::Function(function) = func else { continue };
         let infos = infos.get(&*gv.name).copied().unwrap_or_default();
@@ -53,23 +52,6 @@ pub(super) fn without(program: &Program, numbers: Range<usize>, operand: Option<
     less
 }
 
-/// The replacement of a removed variable.
-#[derive(Clone)]
-enum Substitute {
-    Variable(Var, VarKind),
-    Literal(Expr),
-}
-
-impl Substitute {
-    fn to_expr(&self) -> Expr {
-        match self {
-            Substitute::Variable(var, VarKind::Var) => Expr::Var(var.clone()),
-            Substitute::Variable(var, VarKind::DataflowVar) => Expr::DataflowVar(var.clone()),
-            Substitute::Literal(expr) => expr.clone(),
-        }
-    }
-}
-
 /// The function while bindings are removed from it.
 struct FunctionRemainder<'a> {
     /// The structural information of its variables.
@@ -87,7 +69,7 @@ struct FunctionRemainder<'a> {
     /// The variables in scope at the current position.
     scope: Vec<(Var, VarKind)>,
     /// The removed variables, with the number of their binding and their replacement.
-    gone: FxHashMap<Var, (usize, Option<Substitute>)>,
+    gone: FxHashMap<Var, (usize, Option<Expr>)>,
 }
 
 impl<'a> FunctionRemainder<'a> {
@@ -156,31 +138,35 @@ impl<'a> FunctionRemainder<'a> {
     }
 
     /// A replacement for a variable: an operand of its value or another variable (parameters first), or a constant.
-    fn substitute(&self, binder: &Binder, value: &Expr) -> Option<Substitute> {
+    fn substitute(&self, binder: &Binder, value: &Expr) -> Option<Expr> {
         // If an operand was removed itself, its replacement.
         let left = |(var, kind): (Var, VarKind)| match self.gone.get(&var) {
-            Some((_, Some(Substitute::Variable(other, kind)))) => Some((other.clone(), *kind)),
-            Some((_, Some(Substitute::Literal(_)) | None)) => None,
+            Some((_, Some(Expr::Var(other)))) => Some((other.clone(), VarKind::Var)),
+            Some((_, Some(Expr::DataflowVar(other)))) => Some((other.clone(), VarKind::DataflowVar)),
+            Some(_) => None,
             None => Some((var, kind)),
         };
         let mut operands = operands_of(value).into_iter().filter_map(left);
+        let to_expr = |(var, kind): (Var, VarKind)| match kind {
+            VarKind::Var => Expr::Var(var),
+            VarKind::DataflowVar => Expr::DataflowVar(var),
+        };
         if let Some(number) = self.operand {
-            return operands.nth(number).map(|(var, kind)| Substitute::Variable(var, kind));
+            return operands.nth(number).map(to_expr);
         }
         let info = *self.infos.get(&binder.var)?;
         let fits = |(var, kind): &(Var, VarKind)| {
             (binder.kind == VarKind::DataflowVar || *kind == VarKind::Var) && self.infos.get(var) == Some(&info)
         };
         let variable = operands.find(fits).or_else(|| self.scope.iter().find(|own| fits(own)).cloned());
-        let literal = || constant(info).map(Substitute::Literal);
-        variable.map(|(var, kind)| Substitute::Variable(var, kind)).or_else(literal)
+        variable.map(to_expr).or_else(|| constant(info))
     }
 
     fn expr(&mut self, expr: &mut Expr) {
         with_stack(|| match expr {
             Expr::Var(var) | Expr::DataflowVar(var) => match self.gone.get(var) {
                 None => {}
-                Some((_, Some(other))) => *expr = other.to_expr(),
+                Some((_, Some(other))) => *expr = other.clone(),
                 Some((number, None)) => {
                     self.missing.insert(*number);
                 }
@@ -229,12 +215,55 @@ fn size(dim: &PrimExpr) -> Option<u64> {
     u64::try_from(*size).ok()
 }
 
+/// Counts the parts of a module.
+#[derive(Default)]
+pub(super) struct ProgramExtent {
+    pub(super) bindings: usize,
+    /// Sequences, plus the `DataflowBlock`s in them.
+    pub(super) sequences: usize,
+    pub(super) dims: BTreeSet<ShapeVar>,
+}
+
+impl ProgramExtent {
+    pub(super) fn of(module: &IrModule) -> ProgramExtent {
+        let mut extent = ProgramExtent::default();
+        walk_module(&mut extent, module);
+        extent
+    }
+}
+
+impl Visitor for ProgramExtent {
+    fn visit_block(&mut self, block: &BindingBlock) {
+        self.bindings += block.bindings.len();
+        self.sequences += usize::from(block.kind == BlockKind::Dataflow);
+        walk_block(self, block);
+    }
+
+    fn visit_seq_expr(&mut self, seq: &SeqExpr) {
+        self.sequences += 1;
+        walk_seq_expr(self, seq);
+    }
+
+    fn visit_shape_var(&mut self, var: &ShapeVar) {
+        self.dims.insert(var.clone());
+    }
+}
+
+/// How many bindings a program has.
+pub fn bindings(module: &IrModule) -> usize {
+    ProgramExtent::of(module).bindings
+}
+
+/// How many bindings there are in an expression.
+fn bindings_in(expr: &Expr) -> usize {
+    let mut extent = ProgramExtent::default();
+    extent.visit_expr(expr);
+    extent.bindings
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
-    use relax_spec::book::Edition;
     use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 
     const HEAD: &str = "@R.function\n\
@@ -247,8 +276,7 @@ mod tests {
 
     fn left_with(body: &str, numbers: Range<usize>, operand: Option<usize>) -> Vec<String> {
         let module = parse_module(&format!("{HEAD}{body}")).unwrap();
-        let (edition, entry, sizes) = (Edition::default(), "main".into(), BTreeMap::new());
-        let less = without(&Program { edition, module, entry, sizes }, numbers, operand);
+        let less = without(Edition::default(), &module, numbers, operand);
         assert!(check_program(&mut Cx::new(), &less).accepts(), "{}", print_module(&less, Dialect::default()));
         let text = print_module(&less, Dialect::default());
         text.lines().skip_while(|line| !line.contains("def main")).skip(1).map(|line| line.trim().to_string()).collect()

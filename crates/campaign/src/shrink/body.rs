@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use crate::generate::nodes::{bind, block};
 use relax_spec::derivation::DeriveReport;
 use relax_spec::grammar::visit::Visitor;
 use relax_spec::grammar::{
-    Binder, Binding, BindingBlock, BlockKind, Expr, Function, ShapeVar, Span, StructInfo, TensorShape, Var, VarBinding,
+    Binder, Binding, BindingBlock, BlockKind, Expr, Function, ShapeVar, StructInfo, TensorShape, Var, VarBinding,
     VarKind,
 };
 
@@ -29,7 +30,7 @@ impl Body {
         for (kind, binding) in self.bindings {
             match blocks.last_mut() {
                 Some(block) if block.kind == kind => block.bindings.push(binding),
-                Some(_) | None => blocks.push(BindingBlock { kind, bindings: vec![binding], span: Span::NONE }),
+                Some(_) | None => blocks.push(block(kind, vec![binding])),
             }
         }
         Function { body: Expr::seq(blocks, self.result), ..self.function }
@@ -97,7 +98,7 @@ impl Body {
                 && kind == BlockKind::Binding
             {
                 bindings.extend(of_blocks(&seq.blocks));
-                bindings.push((kind, binding_of(var.clone(), seq.body.clone())));
+                bindings.push((kind, bind(var, seq.body.clone())));
             } else {
                 bindings.push((kind, binding));
             }
@@ -117,7 +118,7 @@ impl Body {
             Expr::SeqExpr(seq) => (of_blocks(&seq.blocks), seq.body.clone()),
             other => (Vec::new(), other.clone()),
         };
-        let bound = binding_of(Binder { annotation: None, ..var }, value);
+        let bound = bind(&Binder { annotation: None, ..var }, value);
         self.bindings.splice(at..=at, inner.into_iter().chain([(kind, bound)]));
         Some(self)
     }
@@ -153,10 +154,6 @@ impl Body {
 
 fn of_blocks(blocks: &[BindingBlock]) -> Vec<(BlockKind, Binding)> {
     blocks.iter().flat_map(|block| block.bindings.iter().map(|binding| (block.kind, binding.clone()))).collect()
-}
-
-fn binding_of(var: Binder, value: Expr) -> Binding {
-    Binding::VarBinding(VarBinding { var, value, span: Span::NONE })
 }
 
 /// The variable of a binding as a parameter.

@@ -3,9 +3,11 @@
 mod bindings;
 mod body;
 mod program;
+mod sizes;
 
-pub use program::bindings;
-pub(crate) use program::{Program, function_of, passes};
+pub use bindings::bindings;
+pub(crate) use program::{Program, function_of, passes, rules_of};
+pub(crate) use sizes::{fixed, remade, sizes_on};
 
 use std::ops::Range;
 
@@ -66,7 +68,9 @@ pub(crate) trait Shows<T> {
     fn size(&self, of: &T) -> Self::Size;
 
     /// How many questions may still be asked.
-    fn left(&self) -> usize;
+    fn left(&self) -> usize {
+        usize::MAX
+    }
 
     /// Returns the candidate, with the difference that it shows, if it shows the same as the best one so far.
     fn shows(&mut self, best: &T, candidate: T) -> Result<Option<T>, Self::Error>;

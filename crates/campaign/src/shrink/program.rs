@@ -4,17 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::bindings::without;
+use super::bindings::{ProgramExtent, bindings, without};
 use super::body::Body;
+use super::sizes::fixed;
 use super::{Candidates, Pass, halves};
-use crate::trials::fixed;
-use relax_spec::book::Edition;
-use relax_spec::check::check_program;
-use relax_spec::grammar::visit::{Visitor, walk_block, walk_function, walk_module, walk_seq_expr};
-use relax_spec::grammar::{
-    Attrs, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule, Name, SeqExpr, ShapeVar,
-    Var,
-};
+use relax_spec::book::{Edition, Rule};
+use relax_spec::check::{CheckReport, check_program};
+use relax_spec::grammar::visit::{Visitor, walk_function};
+use relax_spec::grammar::{Attrs, Binding, Expr, Function, GlobalFunc, GlobalVar, IrModule, Name, ShapeVar, Var};
 use relax_spec::judge::Cx;
 
 /// How many operands of a value are tried as the replacement of its variable.
@@ -72,7 +69,9 @@ fn constants(program: &Program, from: usize) -> Candidates<'_, Program> {
 
 /// Removes ranges of the bindings, at any depth.
 fn parts(program: &Program, from: usize) -> Candidates<'_, Program> {
-    let rest = |range: Range<usize>| (!range.is_empty()).then(|| program.with_module(without(program, range, None)));
+    let rest = |range: Range<usize>| {
+        (!range.is_empty()).then(|| program.with_module(without(program.edition, &program.module, range, None)))
+    };
     Box::new(halves(bindings(&program.module), from).map(rest))
 }
 
@@ -92,7 +91,7 @@ fn results(program: &Program, from: usize) -> Candidates<'_, Program> {
 /// Removes unused parameters, then turns ranges of bindings into parameters.
 fn parameters(program: &Program, from: usize) -> Candidates<'_, Program> {
     let Some(body) = program.body() else { return Box::new(std::iter::empty()) };
-    let report = check_program(&mut Cx::new().with_edition(program.edition), &program.module);
+    let report = program.report();
     let ranges = std::iter::once(0..0).chain(halves(body.bindings.len(), 0));
     Box::new(ranges.skip(from).map(move |range| program.with_body(body.clone().cut(range, &report.derived).swept())))
 }
@@ -102,13 +101,22 @@ fn values(program: &Program, from: usize) -> Candidates<'_, Program> {
     let count = bindings(&program.module);
     Box::new((from..count * OPERANDS).map(move |number| {
         let (at, operand) = (count - 1 - number / OPERANDS, number % OPERANDS);
-        Some(program.with_module(without(program, at..at + 1, Some(operand))))
+        Some(program.with_module(without(program.edition, &program.module, at..at + 1, Some(operand))))
     }))
 }
 
 impl Program {
     pub(crate) fn function(&self) -> Option<&Function> {
         function_of(&self.module, &self.entry)
+    }
+
+    fn report(&self) -> CheckReport {
+        check_program(&mut Cx::new().with_edition(self.edition), &self.module)
+    }
+
+    /// The rules that it breaks.
+    pub(crate) fn broken(&self) -> Vec<Rule> {
+        rules_of(&self.report())
     }
 
     fn body(&self) -> Option<Body> {
@@ -128,16 +136,21 @@ impl Program {
     fn with_function(&self, function: Function) -> Program {
         let open = Function { ret_struct_info: None, attrs: symbol(&function.attrs), ..function };
         let put = |function: Function| {
-            let mut module = self.module.clone();
-            for (_, func) in module.funcs.iter_mut().filter(|(gv, _)| gv.name == self.entry) {
-                *func = GlobalFunc::Function(Arc::new(function.clone()));
-            }
+            let mut module = self.putting(function).module;
             module.funcs = mentioned(&module, &self.entry);
-            module
+            self.with_module(module)
         };
-        let report = check_program(&mut Cx::new().with_edition(self.edition), &put(open.clone()));
+        let report = put(open.clone()).report();
         let info = report.derived.info_of_function(&self.entry).and_then(|info| info.as_func());
-        self.with_module(put(Function { ret_struct_info: info.map(|func| func.ret.clone()), ..open }))
+        put(Function { ret_struct_info: info.map(|func| func.ret.clone()), ..open })
+    }
+
+    /// The program with another function in the place of its own.
+    fn putting(&self, function: Function) -> Program {
+        let (mut module, function) = (self.module.clone(), GlobalFunc::Function(Arc::new(function)));
+        let own = module.funcs.iter_mut().filter(|(gv, _)| gv.name == self.entry);
+        own.for_each(|(_, func)| func.clone_from(&function));
+        self.with_module(module)
     }
 
     /// The program that returns one of the variables of the function, without the bindings after it. None if the
@@ -148,11 +161,7 @@ impl Program {
         let at = body.bindings.iter().position(binds)?;
         body.bindings.truncate(at + 1);
         body.result = body.bindings.last()?.1.binder()?.to_expr();
-        let ending = Function { ret_struct_info: None, ..body.function() };
-        let mut module = self.module.clone();
-        let (_, func) = module.funcs.iter_mut().find(|(gv, _)| gv.name == self.entry)?;
-        *func = GlobalFunc::Function(Arc::new(ending));
-        Some(self.with_module(module))
+        Some(self.putting(Function { ret_struct_info: None, ..body.function() }))
     }
 
     /// The size to minimize: bindings, functions and parameters; then open sizes; then sequences and blocks.
@@ -196,48 +205,8 @@ fn mentioned(module: &IrModule, entry: &str) -> Vec<(GlobalVar, GlobalFunc)> {
     }
 }
 
-/// Counts the parts of a module.
-#[derive(Default)]
-struct ProgramExtent {
-    bindings: usize,
-    /// Sequences, plus the `DataflowBlock`s in them.
-    sequences: usize,
-    dims: BTreeSet<ShapeVar>,
-}
-
-impl ProgramExtent {
-    fn of(module: &IrModule) -> ProgramExtent {
-        let mut extent = ProgramExtent::default();
-        walk_module(&mut extent, module);
-        extent
-    }
-}
-
-impl Visitor for ProgramExtent {
-    fn visit_block(&mut self, block: &BindingBlock) {
-        self.bindings += block.bindings.len();
-        self.sequences += usize::from(block.kind == BlockKind::Dataflow);
-        walk_block(self, block);
-    }
-
-    fn visit_seq_expr(&mut self, seq: &SeqExpr) {
-        self.sequences += 1;
-        walk_seq_expr(self, seq);
-    }
-
-    fn visit_shape_var(&mut self, var: &ShapeVar) {
-        self.dims.insert(var.clone());
-    }
-}
-
-/// How many bindings a program has.
-pub fn bindings(module: &IrModule) -> usize {
-    ProgramExtent::of(module).bindings
-}
-
-/// How many bindings there are in an expression.
-pub(super) fn bindings_in(expr: &Expr) -> usize {
-    let mut extent = ProgramExtent::default();
-    extent.visit_expr(expr);
-    extent.bindings
+/// The rules that a program breaks according to the checks, each once.
+pub(crate) fn rules_of(report: &CheckReport) -> Vec<Rule> {
+    let fatal: BTreeSet<Rule> = report.diagnostics.iter().filter(|f| f.is_fatal()).map(|f| f.rule).collect();
+    fatal.into_iter().collect()
 }

@@ -10,13 +10,14 @@ use super::judge::judge;
 use super::path::Path;
 use super::verdict::{ProgramQuestion, TrialVerdict};
 use super::witness::Witness;
+use crate::questions;
 use crate::shrink::{Pass, Shows, halves, shrink};
 use ask::implementation::Implementation;
 use ask::protocol::Identity;
 use ask::worker::StartError;
 use relax_spec::book::Edition;
 use relax_spec::question::{Ask, Outcome, ProgramInput};
-use relax_spec::syntax::tvmscript::{Dialect, print_module};
+use relax_spec::syntax::tvmscript::Dialect;
 
 /// How many earlier questions are searched for the cause of a crash.
 const REMEMBERED: usize = 64;
@@ -82,10 +83,6 @@ fn is_crash(outcome: &Outcome) -> bool {
 
 /// The earlier question that causes the loss of the process, at once or by the crash that follows in a new process.
 /// None if no single question can be identified, or an answer does not come: waiting for each would take too long.
-///
-/// # Errors
-///
-/// If the implementation can no longer be asked.
 pub(super) fn culprit(
     implementation: &mut dyn Implementation,
     before: Vec<Ask>,
@@ -172,10 +169,6 @@ fn without_number(outcome: Outcome) -> Outcome {
 }
 
 /// The program of a question as a witness of the next question's crash; none if the question does not run a program.
-///
-/// # Errors
-///
-/// If the implementation can no longer be asked.
 pub(super) fn witness_of(followed: &mut Followed<'_>, culprit: &Ask) -> Result<Option<Witness>, StartError> {
     let Ask::Trial(program, way, entry, inputs) = culprit else { return Ok(None) };
     let edition = followed.edition();
@@ -193,11 +186,8 @@ pub(super) fn witness_of(followed: &mut Followed<'_>, culprit: &Ask) -> Result<O
 
 /// The question as a text, for people.
 pub(super) fn text_of(ask: &Ask, dialect: Dialect) -> String {
-    let module = |program: &ProgramInput| match program {
-        ProgramInput::Module(module) => print_module(module, dialect),
-        ProgramInput::Script(text) => text.clone(),
-    };
-    let programs: Vec<String> = ask.programs().into_iter().map(module).collect();
+    let programs: Vec<String> =
+        ask.programs().into_iter().map(|program| questions::text_of(program, dialect)).collect();
     if programs.is_empty() { ask.to_string() } else { programs.join("\n") }
 }
 

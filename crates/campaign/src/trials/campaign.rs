@@ -9,7 +9,8 @@ use super::bisect::Remembering;
 use super::choice::ProgramChoice;
 use super::inputs::{ArgumentDomain, inputs};
 use super::path::Path;
-use super::settings::{CampaignError, CampaignSettings, says_values};
+use super::settings::{CampaignError, CampaignSettings};
+use super::spell::says_values;
 use super::store::FindingStore;
 use super::tally::CampaignTally;
 use super::turns::Turns;
@@ -37,12 +38,9 @@ pub struct ProgramCampaign {
     pub edition: Edition,
 }
 
-/// Asks about programs until the time is up; each finding is in the store as soon as it is reduced. `progress` is
-/// called for each program.
-///
-/// # Errors
-///
-/// See [`CampaignError`]. The findings made until then are in the store.
+/// Asks about programs until the time is up; each finding is in the store as soon as it is reduced.
+/// `progress` is told of each program.
+/// What was found until an error is in the store.
 pub fn campaign(
     suite: &[Case],
     restriction: &Restriction,
@@ -84,10 +82,6 @@ pub fn campaign(
 }
 
 /// All questions about one program, each with its verdict.
-///
-/// # Errors
-///
-/// If the implementation cannot be asked.
 pub fn diff(
     implementation: &mut dyn Implementation,
     asked: ProgramQuestion<'_>,

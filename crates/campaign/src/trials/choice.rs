@@ -90,12 +90,6 @@ impl ProgramChoice {
     }
 }
 
-/// A program that may come next, with the rules that are applied to it.
-struct ProgramCandidate {
-    rules: RuleSet,
-    drawn: Drawn,
-}
-
 impl ChoicePlan {
     fn decide(&mut self, source: &ProgramSource, seed: u64) {
         let number = self.next;
@@ -107,11 +101,14 @@ impl ChoicePlan {
             // Whether it is accepted is checked when it is asked about.
             let _report = check_program(&mut cx, &drawn.module);
             let rules = *cx.recorded();
-            rules.iter().any(|rule| source.wants(rule)).then_some(ProgramCandidate { rules, drawn })
+            rules.iter().any(|rule| source.wants(rule)).then_some((drawn, rules))
         });
         // Of equal candidates, the first.
-        let best = candidates.reduce(|best, other| if self.worth(&other) > self.worth(&best) { other } else { best });
-        if let Some(ProgramCandidate { rules, drawn }) = best {
+        let best =
+            candidates.reduce(
+                |best, other| if self.worth(&other.0, &other.1) > self.worth(&best.0, &best.1) { other } else { best },
+            );
+        if let Some((drawn, rules)) = best {
             self.census.count(&drawn.module);
             self.pairs.add(&rules);
             self.decided.insert(number, drawn);
@@ -119,7 +116,7 @@ impl ChoicePlan {
     }
 
     /// How many constructs, operators and pairs of rules of this program are new.
-    fn worth(&self, ProgramCandidate { rules, drawn }: &ProgramCandidate) -> (usize, usize) {
+    fn worth(&self, drawn: &Drawn, rules: &RuleSet) -> (usize, usize) {
         let mut own = ConstructCensus::default();
         own.count(&drawn.module);
         let constructs = own.constructs.keys().filter(|name| !self.census.constructs.contains_key(*name)).count();

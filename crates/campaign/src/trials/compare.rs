@@ -1,5 +1,7 @@
 //! Compares the answers of an implementation about a program or a text with the answers that the specification permits.
 
+use std::fmt::Display;
+
 use super::signature::{FailureKind, FailureSignature};
 use super::verdict::{TrialDifference, TrialVerdict};
 use crate::infos::{is_permitted, kind_of_answer, permitted};
@@ -20,29 +22,21 @@ pub(super) fn differs(
     stage: &str,
     message: &str,
     expected: String,
-    outcome: &Outcome,
+    given: impl Display,
 ) -> TrialVerdict {
     let (signature, message) = (FailureSignature::of(kind, stage, message), message.to_string());
-    TrialVerdict::Differs(Box::new(TrialDifference {
-        signature,
-        message,
-        input: None,
-        expected,
-        given: outcome.to_string(),
-    }))
+    let (input, given) = (None, given.to_string());
+    TrialVerdict::Differs(Box::new(TrialDifference { signature, message, input, expected, given }))
 }
 
 /// The structural information of a variable: it must be that of one of the provers. None if there is no answer.
 pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<TrialVerdict> {
-    let (kind, message) = match outcome {
-        Outcome::Answer { answer, .. } => (FailureKind::Value, kind_of_answer(answer)),
-        Outcome::Rejected { message, .. } | Outcome::Trapped { message, .. } => (FailureKind::Refused, message.clone()),
-        Outcome::Unsupported { .. }
-        | Outcome::InternalError { .. }
-        | Outcome::Crash { .. }
-        | Outcome::Timeout { .. }
-        | Outcome::ProtocolError { .. }
-        | Outcome::Flaky { .. } => return None,
+    let (kind, message) = if let Outcome::Answer { answer, .. } = outcome {
+        (FailureKind::Value, kind_of_answer(answer))
+    } else if let Outcome::Rejected { message, .. } | Outcome::Trapped { message, .. } = outcome {
+        (FailureKind::Refused, message.clone())
+    } else {
+        return None;
     };
     if is_permitted(edition, ask, outcome) {
         return Some(AGREES);
@@ -60,17 +54,12 @@ pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<
 /// normal form, or a rejection if the text is not a program. An implementation that names rules must reject it by the
 /// same productions. None if there is no answer.
 pub(super) fn read(edition: Edition, text: &str, outcome: &Outcome, names_rules: bool) -> Option<TrialVerdict> {
-    let given = match outcome {
-        Outcome::Answer { answer: Answer::Read(given), .. } => given.clone(),
-        Outcome::Rejected { .. } if outcome.is_unread() => ReadAnswer::Rejected(Vec::new()),
-        Outcome::Answer { .. } | Outcome::Rejected { .. } => return Some(AGREES),
-        Outcome::Trapped { .. }
-        | Outcome::Unsupported { .. }
-        | Outcome::InternalError { .. }
-        | Outcome::Crash { .. }
-        | Outcome::Timeout { .. }
-        | Outcome::ProtocolError { .. }
-        | Outcome::Flaky { .. } => return None,
+    let given = if let Outcome::Answer { answer: Answer::Read(given), .. } = outcome {
+        given.clone()
+    } else if outcome.is_unread() {
+        ReadAnswer::Rejected(Vec::new())
+    } else {
+        return matches!(outcome, Outcome::Answer { .. } | Outcome::Rejected { .. }).then_some(AGREES);
     };
     let expected = match oracle::answer(&mut Cx::new().with_edition(edition), &Ask::Parse(text.to_string())) {
         Ok(Answer::Read(expected)) => expected,
@@ -121,25 +110,14 @@ fn read_program(edition: Edition, expected: &IrModule, given: &IrModule) -> Tria
 fn another_program(expected: &IrModule, given: &IrModule) -> TrialVerdict {
     let (expected, given) = (print_module(expected, Dialect::default()), print_module(given, Dialect::default()));
     let (expected, given) = first_differing_lines(&expected, &given);
-    let signature = FailureSignature::of(FailureKind::Value, "parse", "another program");
-    let message = "another program".to_string();
-    TrialVerdict::Differs(Box::new(TrialDifference { signature, message, input: None, expected, given }))
+    differs(FailureKind::Value, "parse", "another program", expected, given)
 }
 
 /// The first differing line of two texts, from each.
 fn first_differing_lines(a: &str, b: &str) -> (String, String) {
-    let (mut of_a, mut of_b) = (a.lines(), b.lines());
-    let nothing = || "nothing more".to_string();
-    loop {
-        match (of_a.next(), of_b.next()) {
-            (Some(x), Some(y)) if x == y => {}
-            (None, None) => return ("the same text".to_string(), "the same text".to_string()),
-            (x, y) => {
-                let line = |line: Option<&str>| line.map_or_else(nothing, |line| line.trim().to_string());
-                return (line(x), line(y));
-            }
-        }
-    }
+    let same = a.lines().zip(b.lines()).take_while(|(x, y)| x == y).count();
+    let line = |text: &str| text.lines().nth(same).unwrap_or("nothing more").trim().to_string();
+    (line(a), line(b))
 }
 
 /// The module that this library reads from a text.

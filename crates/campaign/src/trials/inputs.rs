@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::traits::operators;
+use crate::is_named_in;
 use crate::programs::Drawn;
 use relax_spec::arguments::{ArgumentSource, Draw, linked};
 use relax_spec::book::{Edition, Reading, Rule};
@@ -33,12 +34,7 @@ pub enum ExampleRun {
 }
 
 /// Checks a program, and runs its `main` at its example sizes.
-pub fn at_example_sizes(drawn: &Drawn) -> ExampleRun {
-    at_example_sizes_by(&mut Cx::new(), drawn)
-}
-
-/// As [`at_example_sizes`], in a context that records the rules.
-pub fn at_example_sizes_by(cx: &mut Cx, drawn: &Drawn) -> ExampleRun {
+pub fn at_example_sizes(cx: &mut Cx, drawn: &Drawn) -> ExampleRun {
     let report = check_program(cx, &drawn.module);
     if let Some(finding) = report.diagnostics.iter().find(|finding| finding.is_fatal()) {
         return ExampleRun::Rejected(format!("{}: {}", finding.code(), finding.message));
@@ -87,29 +83,12 @@ pub(super) enum ArgumentDomain {
 }
 
 /// The operators whose documentation leaves some arguments open.
-const PARTLY_OPEN: [&str; 17] = [
-    "relax.take",
-    "relax.grad.take_backward",
-    "relax.gather_elements",
-    "relax.gather_nd",
-    "relax.scatter_nd",
-    "relax.index_put",
-    "relax.index_tensor",
-    "relax.one_hot",
-    "relax.strided_slice",
-    "relax.dynamic_strided_slice",
-    "relax.slice_scatter",
-    "relax.sort",
-    "relax.argsort",
-    "relax.topk",
-    "relax.median",
-    "relax.argmax",
-    "relax.argmin",
-];
+const PARTLY_OPEN: &str = "take grad.take_backward gather_elements gather_nd scatter_nd index_put index_tensor \
+    one_hot strided_slice dynamic_strided_slice slice_scatter sort argsort topk median argmax argmin";
 
 /// Whether the result of a run is defined in the corrected reading only.
 pub(super) fn is_outside(edition: Edition, module: &IrModule, entry: &str, args: &[ValueSpec]) -> bool {
-    if !operators(module).iter().any(|name| PARTLY_OPEN.contains(&name.as_str())) {
+    if !operators(module).iter().any(|name| is_named_in(name, PARTLY_OPEN)) {
         return false;
     }
     let open = |cx: &mut Cx| matches!(answer_evaluate(cx, module, entry, args), Ok(RunAnswer::Unspecified));
@@ -127,11 +106,29 @@ pub(super) fn inputs(
     runs: usize,
     domain: ArgumentDomain,
 ) -> Vec<Vec<ValueSpec>> {
-    let mut found = drawn(cx, module, entry, sizes, runs);
-    if domain == ArgumentDomain::Documented {
-        let edition = cx.edition();
-        found.retain(|args| !is_outside(edition, module, entry, args));
+    let mut found: Vec<Vec<ValueSpec>> = Vec::new();
+    for (index, attempt) in [(0, 0), (0, 1), (1, 2), (2, 4)] {
+        let Some(args) = example(module, entry, sizes, Draw { index, attempt }) else { continue };
+        match ending(cx, module, entry, &args, FUEL) {
+            // Other inputs would run out of fuel, too.
+            Some(Ending::OutOfFuel) => return Vec::new(),
+            Some(Ending::Value(_)) if !found.contains(&args) => found.push(args),
+            Some(Ending::Value(_) | Ending::Error(_) | Ending::Unspecified(_) | Ending::Unknown(_)) | None => {}
+        }
+        if found.len() == 2 {
+            break;
+        }
     }
+    let settings = Settings { keep: true, steps: STEPS, fuel: FUEL, memory: room(&found), ..Settings::runs(runs) };
+    if let Ok(refinement) = refine(cx, module, module, entry, &[], &settings) {
+        let mut fresh = refinement.inputs;
+        fresh.retain(|input| !found.contains(input));
+        fresh.truncate(runs);
+        fresh.retain(|input| !matches!(ending(cx, module, entry, input, FUEL), Some(Ending::OutOfFuel)));
+        found.extend(fresh);
+    }
+    let edition = cx.edition();
+    found.retain(|args| domain == ArgumentDomain::Wide || !is_outside(edition, module, entry, args));
     found
 }
 
@@ -147,47 +144,12 @@ const ENDLESS: u64 = 10_000;
 /// Whether a run of a program from this entry point takes many steps.
 pub(super) fn is_endless(cx: &mut Cx, module: &IrModule, entry: &str) -> bool {
     let args = example(module, entry, &BTreeMap::new(), Draw { index: 0, attempt: 0 });
-    args.is_some_and(|args| matches!(ending_within(cx, module, entry, &args, ENDLESS), Some(Ending::OutOfFuel)))
+    args.is_some_and(|args| matches!(ending(cx, module, entry, &args, ENDLESS), Some(Ending::OutOfFuel)))
 }
 
-/// How a run ends.
-fn ending(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Option<Ending<Value>> {
-    ending_within(cx, module, entry, args, FUEL)
-}
-
-fn ending_within(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec], fuel: u64) -> Option<Ending<Value>> {
+/// How a run ends within so many steps.
+fn ending(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec], fuel: u64) -> Option<Ending<Value>> {
     let options = EvalOptions { fuel, results: inferred_results(cx, module), ..EvalOptions::default() };
     let args = from_specs(args, &options.registry).ok()?;
     Some(evaluate(cx, module, entry, args, &options).outcome)
-}
-
-fn drawn(
-    cx: &mut Cx,
-    module: &IrModule,
-    entry: &str,
-    sizes: &BTreeMap<ShapeVar, i64>,
-    runs: usize,
-) -> Vec<Vec<ValueSpec>> {
-    let mut found: Vec<Vec<ValueSpec>> = Vec::new();
-    for (index, attempt) in [(0, 0), (0, 1), (1, 2), (2, 4)] {
-        let Some(args) = example(module, entry, sizes, Draw { index, attempt }) else { continue };
-        match ending(cx, module, entry, &args) {
-            // Other inputs would run out of fuel, too.
-            Some(Ending::OutOfFuel) => return Vec::new(),
-            Some(Ending::Value(_)) if !found.contains(&args) => found.push(args),
-            Some(Ending::Value(_) | Ending::Error(_) | Ending::Unspecified(_) | Ending::Unknown(_)) | None => {}
-        }
-        if found.len() == 2 {
-            break;
-        }
-    }
-    let settings = Settings { keep: true, steps: STEPS, fuel: FUEL, memory: room(&found), ..Settings::runs(runs) };
-    if let Ok(refinement) = refine(cx, module, module, entry, &[], &settings) {
-        let mut fresh = refinement.inputs;
-        fresh.retain(|input| !found.contains(input));
-        fresh.truncate(runs);
-        fresh.retain(|input| !matches!(ending(cx, module, entry, input), Some(Ending::OutOfFuel)));
-        found.extend(fresh);
-    }
-    found
 }

@@ -1,17 +1,20 @@
 //! Compares the answer of an implementation with the program itself.
 
 use relax_spec::rule;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::compare::{self, AGREES, differs};
 use super::inputs::{FUEL, STEPS, is_outside, room};
 use super::path::Path;
 use super::signature::{FailureKind, FailureSignature};
+use super::spell::dialect_of;
 use super::verdict::{ProgramQuestion, TrialDifference, TrialVerdict};
+use crate::shrink::rules_of;
 use ask::extern_process::overwrite;
+use ask::implementation::Implementation;
+use ask::worker::StartError;
 use relax_spec::book::Rule;
-use relax_spec::check::{CheckReport, check_program};
+use relax_spec::check::check_program;
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::{Cx, Ending, RuntimeError};
 use relax_spec::oracle::{UNSEEN, answer_evaluate};
@@ -26,6 +29,16 @@ use relax_spec::value::{Noise, Registry, Value, ValueSpec, from_spec};
 const NORMALIZED: usize = 4;
 const NORMALIZED_FUEL: u64 = FUEL / 5;
 const NORMALIZED_STEPS: u64 = STEPS / 5;
+
+impl ProgramQuestion<'_> {
+    /// Asks the question along a path, and judges the answer.
+    pub fn put(self, to: &mut dyn Implementation, path: &Path) -> Result<(Outcome, TrialVerdict), StartError> {
+        let ask = path.ask(self.edition, self.module, self.entry, self.inputs, dialect_of(to));
+        let outcome = to.ask(self.edition, &ask)?;
+        let verdict = judge(self, path, &outcome);
+        Ok((outcome, verdict))
+    }
+}
 
 /// Compares an outcome with the program. A difference on arguments outside of a documented domain is marked as such.
 pub fn judge(asked: ProgramQuestion<'_>, path: &Path, outcome: &Outcome) -> TrialVerdict {
@@ -54,17 +67,10 @@ pub fn judge(asked: ProgramQuestion<'_>, path: &Path, outcome: &Outcome) -> Tria
 /// Whether the input is outside of a documented domain; if the input is unknown, whether any of the inputs is.
 fn shows_outside(asked: ProgramQuestion<'_>, difference: &TrialDifference) -> bool {
     let outside = |input: &Vec<ValueSpec>| is_outside(asked.edition, asked.module, asked.entry, input);
-    match (&difference.input, difference.signature.kind) {
-        (Some(input), _) => outside(input),
-        (None, FailureKind::Crash | FailureKind::Hang | FailureKind::Fails) => asked.inputs.iter().any(outside),
-        (
-            None,
-            FailureKind::Value
-            | FailureKind::NotNormal
-            | FailureKind::Refused
-            | FailureKind::Accepted
-            | FailureKind::AdapterError,
-        ) => false,
+    let ends = matches!(difference.signature.kind, FailureKind::Crash | FailureKind::Hang | FailureKind::Fails);
+    match &difference.input {
+        Some(input) => outside(input),
+        None => ends && asked.inputs.iter().any(outside),
     }
 }
 
@@ -139,31 +145,21 @@ fn of_check(asked: ProgramQuestion<'_>, ask: &Ask, outcome: &Outcome) -> Option<
 fn of_broken(asked: ProgramQuestion<'_>, outcome: &Outcome) -> Option<TrialVerdict> {
     let report = check_program(&mut asked.cx(), asked.module);
     let first = report.diagnostics.iter().find(|finding| finding.is_fatal())?;
-    match outcome {
-        Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => {
-            let broken = rules_of(&report);
-            let expected = broken.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(", ");
-            Some(TrialVerdict::Differs(Box::new(TrialDifference {
-                signature: FailureSignature::of_accepted(&broken),
-                message: first.message.clone(),
-                input: None,
-                expected: format!("rejected by {expected}"),
-                given: outcome.to_string(),
-            })))
-        }
-        Outcome::Answer { answer: Answer::Verdict(Verdict::Rejected(_)), .. } => Some(AGREES),
-        // An unreadable program is not judged.
-        Outcome::Rejected { message, .. } if outcome.is_unread() => Some(TrialVerdict::Unsupported(message.clone())),
-        Outcome::Rejected { .. } => Some(AGREES),
-        Outcome::Answer { .. }
-        | Outcome::Trapped { .. }
-        | Outcome::Unsupported { .. }
-        | Outcome::InternalError { .. }
-        | Outcome::Crash { .. }
-        | Outcome::Timeout { .. }
-        | Outcome::ProtocolError { .. }
-        | Outcome::Flaky { .. } => None,
+    if let Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } = outcome {
+        let signature = FailureSignature::of_accepted(&rules_of(&report));
+        let expected = format!("rejected by {}", signature.message);
+        let (message, given) = (first.message.clone(), outcome.to_string());
+        let difference = TrialDifference { signature, message, input: None, expected, given };
+        return Some(TrialVerdict::Differs(Box::new(difference)));
     }
+    // An unreadable program is not judged.
+    if let Outcome::Rejected { message, .. } = outcome
+        && outcome.is_unread()
+    {
+        return Some(TrialVerdict::Unsupported(message.clone()));
+    }
+    let is_verdict = matches!(outcome, Outcome::Answer { answer: Answer::Verdict(_), .. } | Outcome::Rejected { .. });
+    is_verdict.then_some(AGREES)
 }
 
 /// Whether a run was in progress whose result the semantics leaves open.
@@ -203,9 +199,13 @@ fn runs(asked: ProgramQuestion<'_>, answers: &[TrialAnswer]) -> TrialVerdict {
 fn run(asked: ProgramQuestion<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<TrialDifference> {
     let ProgramQuestion { module, entry, .. } = asked;
     let expected = answer_evaluate(&mut asked.cx(), module, entry, input).ok()?;
-    let rule = match &expected {
-        RunAnswer::Fails(rule, _) => *rule,
-        RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified => rule!("PURE.ERR.OP"),
+    let missed = if let RunAnswer::Fails(rule, _) = &expected { Some(*rule) } else { None };
+    let differs = |kind, detail: &str, message: String| TrialDifference {
+        signature: FailureSignature::of(kind, "run", detail),
+        message,
+        input: Some(input.to_vec()),
+        expected: expected.to_string(),
+        given: answer.to_string(),
     };
     if let (RunAnswer::Returns(value, _), TrialAnswer::Returns(told, ..)) = (&expected, answer)
         && value == told
@@ -217,13 +217,8 @@ fn run(asked: ProgramQuestion<'_>, input: &[ValueSpec], answer: &TrialAnswer) ->
     if let (true, RunAnswer::Returns(..), TrialAnswer::Open(reason)) = (asked.names_rules, &expected, answer)
         && reason != UNSEEN
     {
-        return Some(TrialDifference {
-            signature: FailureSignature::of(FailureKind::Value, "run", "open"),
-            message: format!("nothing is said of a run that comes to a value: {reason}"),
-            input: Some(input.to_vec()),
-            expected: expected.to_string(),
-            given: answer.to_string(),
-        });
+        let message = format!("nothing is said of a run that comes to a value: {reason}");
+        return Some(differs(FailureKind::Value, "open", message));
     }
     let seen = match (&expected, answer) {
         (RunAnswer::Returns(value, _), TrialAnswer::Returns(told, after, effects)) => {
@@ -234,17 +229,14 @@ fn run(asked: ProgramQuestion<'_>, input: &[ValueSpec], answer: &TrialAnswer) ->
             TrialAnswer::Returns(..) | TrialAnswer::Fails(..) | TrialAnswer::Open(_),
         ) => answer.clone(),
     };
-    let told = ReportedRun { answer: seen, rule };
+    let told = ReportedRun { answer: seen, rule: missed.unwrap_or(rule!("PURE.ERR.OP")) };
     let given = [input.to_vec()];
     let refinement = refine_compiled(&mut asked.cx(), module, &told, entry, &given, &Settings::runs(0)).ok()?;
     let refine::RefinementVerdict::NotAllowed { rule, message } = refinement.verdict else { return None };
     let (kind, detail) = match answer {
         TrialAnswer::Fails(said, _) => (FailureKind::Fails, said.clone()),
         TrialAnswer::Returns(..) | TrialAnswer::Open(_) => {
-            let missed = match &expected {
-                RunAnswer::Fails(missed, _) => format!(", {missed} missed"),
-                RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified => String::new(),
-            };
+            let missed = missed.map(|missed| format!(", {missed} missed")).unwrap_or_default();
             (FailureKind::Value, format!("{}{missed}", rule.id()))
         }
     };
@@ -254,13 +246,7 @@ fn run(asked: ProgramQuestion<'_>, input: &[ValueSpec], answer: &TrialAnswer) ->
             deviation.index, deviation.after, deviation.before, deviation.error, deviation.bound
         )
     });
-    Some(TrialDifference {
-        signature: FailureSignature::of(kind, "run", &detail),
-        message: format!("{message} [{rule}]{by}"),
-        input: Some(input.to_vec()),
-        expected: expected.to_string(),
-        given: answer.to_string(),
-    })
+    Some(differs(kind, &detail, format!("{message} [{rule}]{by}")))
 }
 
 /// OPS.null_value.value: the null object is not distinguishable from the empty tuple, which TVM returns as null too.
@@ -305,10 +291,4 @@ impl CompiledProgram for ReportedRun {
         };
         Ran { outcome, effects, steps: 0 }
     }
-}
-
-/// The rules that a program breaks according to the checks, each once.
-pub(crate) fn rules_of(report: &CheckReport) -> Vec<Rule> {
-    let fatal: BTreeSet<Rule> = report.diagnostics.iter().filter(|f| f.is_fatal()).map(|f| f.rule).collect();
-    fatal.into_iter().collect()
 }

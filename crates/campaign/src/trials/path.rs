@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::spell::{as_text, at_sizes};
 use crate::generate::Tape;
-use crate::programs::tape_of;
 use crate::shrink::function_of;
 use relax_spec::book::Edition;
 use relax_spec::grammar::{Binding, Expr, IrModule, Name, Var};
@@ -41,42 +40,14 @@ pub enum Path {
 /// The ways of running. First: compiled for the processor; without optimizations; to machine code throughout; printed
 /// and parsed again; for the target `c`. Then: after a pipeline that fuses calls; by the target's own pipeline; with
 /// one additional pass.
-pub const WAYS: &[&str] = &[
-    "llvm",
-    "plain",
-    "compiled",
-    "reprint",
-    "c",
-    "pipeline:zero",
-    "pipeline:target",
-    "pass:CanonicalizeBindings",
-    "pass:EliminateCommonSubexpr",
-    "pass:DeadCodeElimination",
-    "pass:FoldConstant",
-    "pass:ConvertToDataflow",
-    "pass:RemoveUnusedOutputs",
-    "pass:ExpandMatmulOfSum",
-    "pass:AdjustMatmulOrder",
-    "pass:CombineParallelMatmul",
-    "pass:DataflowUseInplaceCalls",
-    "pass:ReorderTakeAfterMatmul",
-    "pass:ReorderPermuteDimsAfterConcat",
-    "pass:ToNonDataflow",
-    "pass:RemoveRedundantReshape",
-    "pass:RewriteDataflowReshape",
-    "pass:TopologicalSort",
-    "pass:DecomposeOpsForInference",
-    "pass:Normalize",
-    "pass:InlinePrivateFunctions",
-    "pass:ExpandTupleArguments",
-    "pass:RemoveUnusedParameters",
-    "pass:ComputePrimValue",
-    "pass:FuseTransposeMatmul",
-    "pass:ConvertLayout",
-    "pass:OptimizeLayoutTransform",
-    "pass:FoldBatchnormToConv2D",
-    "pass:DecomposeOpsForTraining",
-];
+const WAYS: &str = "llvm plain compiled reprint c pipeline:zero pipeline:target pass:CanonicalizeBindings \
+    pass:EliminateCommonSubexpr pass:DeadCodeElimination pass:FoldConstant pass:ConvertToDataflow \
+    pass:RemoveUnusedOutputs pass:ExpandMatmulOfSum pass:AdjustMatmulOrder pass:CombineParallelMatmul \
+    pass:DataflowUseInplaceCalls pass:ReorderTakeAfterMatmul pass:ReorderPermuteDimsAfterConcat pass:ToNonDataflow \
+    pass:RemoveRedundantReshape pass:RewriteDataflowReshape pass:TopologicalSort pass:DecomposeOpsForInference \
+    pass:Normalize pass:InlinePrivateFunctions pass:ExpandTupleArguments pass:RemoveUnusedParameters \
+    pass:ComputePrimValue pass:FuseTransposeMatmul pass:ConvertLayout pass:OptimizeLayoutTransform \
+    pass:FoldBatchnormToConv2D pass:DecomposeOpsForTraining";
 
 /// The paths on which a campaign asks about its programs.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -134,7 +105,7 @@ impl Paths {
     /// The paths of the program with this number.
     pub fn of_program(&self, seed: u64, number: u64) -> Vec<Path> {
         match self {
-            Paths::Drawn => CHEAP.into_iter().chain(drawn(&mut tape_of(seed ^ OF_PATHS, number, 2))).collect(),
+            Paths::Drawn => CHEAP.into_iter().chain(drawn(&mut Tape::numbered(seed ^ OF_PATHS, number, 2))).collect(),
             Paths::DrawnAnd(paths) => Paths::Drawn.of_program(seed, number).into_iter().chain(paths.clone()).collect(),
             Paths::All => Path::all(),
             Paths::These(paths) => paths.clone(),
@@ -151,14 +122,14 @@ fn drawn(tape: &mut Tape) -> Option<Path> {
         }
         left -= weight;
     }
-    let passes: Vec<&str> = WAYS.iter().copied().filter(|way| way.starts_with("pass:")).collect();
+    let passes: Vec<&str> = WAYS.split_whitespace().filter(|way| way.starts_with("pass:")).collect();
     tape.pick(&passes).copied().map(Path::Run)
 }
 
 impl Path {
     /// All paths that make sense for a compiler.
     pub fn all() -> Vec<Path> {
-        let ways = WAYS.iter().copied().map(Path::Run);
+        let ways = WAYS.split_whitespace().map(Path::Run);
         ways.chain([Path::Text, Path::Static, Path::Check, Path::Normalize]).collect()
     }
 
@@ -174,26 +145,7 @@ impl Path {
 
     /// Whether the path runs the program.
     pub fn runs(&self) -> bool {
-        match self {
-            Path::Run(_) | Path::Text | Path::Static => true,
-            Path::Check
-            | Path::Normalize
-            | Path::Derive
-            | Path::Parse
-            | Path::WellFormed
-            | Path::NormalForm
-            | Path::TypeCheck => false,
-        }
-    }
-
-    /// Whether the path asks for the verdict of one stage.
-    pub fn is_stage(&self) -> bool {
-        match self {
-            Path::WellFormed | Path::NormalForm | Path::TypeCheck => true,
-            Path::Run(_) | Path::Text | Path::Static | Path::Check | Path::Normalize | Path::Derive | Path::Parse => {
-                false
-            }
-        }
+        matches!(self, Path::Run(_) | Path::Text | Path::Static)
     }
 
     /// The question of this path about a program that is judged by an edition.

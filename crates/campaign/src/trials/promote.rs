@@ -15,7 +15,6 @@ use relax_spec::suite::coverage::execute;
 use relax_spec::suite::read_cases;
 use relax_spec::suite::same_program::same_program;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
-use relax_spec::value::ValueSpec;
 
 /// How the reasons of a case begin that nobody has derived yet. The suite refuses such a case: the oracle's answer
 /// alone is not an expectation.
@@ -36,16 +35,11 @@ pub enum PromoteError {
 }
 
 /// The text of a file with the case.
-///
-/// # Errors
-///
-/// See [`PromoteError`].
 pub fn promoted(finding: &Finding, id: &str) -> Result<String, PromoteError> {
     let (edition, kept) = (finding.edition, StoredFinding::of(finding)?);
-    let question = GoldenQuestion::of(edition, &kept);
+    let (ask, question) = question_of(edition, &kept);
     let mut cx = Cx::new().with_edition(edition);
-    let answer =
-        oracle::answer(&mut cx, &question.ask(&kept)).map_err(|error| PromoteError::Open(error.to_string()))?;
+    let answer = oracle::answer(&mut cx, &ask).map_err(|error| PromoteError::Open(error.to_string()))?;
     if let Answer::Run(RunAnswer::OutOfFuel | RunAnswer::Unspecified) = answer {
         return Err(PromoteError::Open(answer.to_string()));
     }
@@ -61,55 +55,26 @@ pub fn promoted(finding: &Finding, id: &str) -> Result<String, PromoteError> {
         finding.implementation,
         names.join(", "),
         edition.name(),
-        question.text(&kept),
+        question,
         answer_text(&answer),
         format!("{UNDERIVED}; found as: {message}"),
     );
     is_answered_so(edition, &text).map(|()| text)
 }
 
-/// The question that the case asks about the program.
-enum GoldenQuestion {
-    Check,
-    Normalize,
-    Evaluate(Vec<ValueSpec>),
-}
-
-impl GoldenQuestion {
-    fn of(edition: Edition, kept: &StoredFinding) -> GoldenQuestion {
-        match kept.paths.first() {
-            // A draft, to be completed by hand.
-            Some(Path::Check | Path::Derive | Path::Parse | Path::WellFormed | Path::NormalForm | Path::TypeCheck) => {
-                GoldenQuestion::Check
-            }
-            Some(Path::Normalize) => GoldenQuestion::Normalize,
-            Some(Path::Run(_) | Path::Text | Path::Static) | None => {
-                kept.inputs(edition).into_iter().next().map_or(GoldenQuestion::Check, GoldenQuestion::Evaluate)
-            }
-        }
+/// What the case asks about the program, and the same in RON, with the program as text where that says the same.
+fn question_of(edition: Edition, kept: &StoredFinding) -> (Ask, String) {
+    let (program, text) = (ProgramInput::Module(kept.module.clone()), program_text(&kept.module));
+    let path = kept.paths.first();
+    if path == Some(&Path::Normalize) {
+        return (Ask::Normalize(program), format!("Normalize({text})"));
     }
-
-    fn ask(&self, kept: &StoredFinding) -> Ask {
-        let program = ProgramInput::Module(kept.module.clone());
-        match self {
-            GoldenQuestion::Check => Ask::Check(program),
-            GoldenQuestion::Normalize => Ask::Normalize(program),
-            GoldenQuestion::Evaluate(input) => Ask::Evaluate(program, kept.entry.clone(), input.clone()),
-        }
-    }
-
-    /// In RON, with the program as text where the text means the same.
-    fn text(&self, kept: &StoredFinding) -> String {
-        let program = program_text(&kept.module);
-        match self {
-            GoldenQuestion::Check => format!("Check({program})"),
-            GoldenQuestion::Normalize => format!("Normalize({program})"),
-            GoldenQuestion::Evaluate(input) => {
-                let input: Vec<String> = input.iter().map(|value| ron::write_pretty(&value.write())).collect();
-                format!("Evaluate({program}, {:?}, [{}])", kept.entry.to_string(), input.join(", "))
-            }
-        }
-    }
+    let input = if path.is_none_or(Path::runs) { kept.inputs(edition).into_iter().next() } else { None };
+    // A draft, to be completed by hand.
+    let Some(input) = input else { return (Ask::Check(program), format!("Check({text})")) };
+    let values: Vec<String> = input.iter().map(|value| ron::write_pretty(&value.write())).collect();
+    let text = format!("Evaluate({text}, {:?}, [{}])", kept.entry.to_string(), values.join(", "));
+    (Ask::Evaluate(program, kept.entry.clone(), input), text)
 }
 
 /// The clauses that decide: those that a verdict or a failure names, else those of the operators, else all that were

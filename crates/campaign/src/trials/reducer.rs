@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::carry::carry;
 use super::inputs::{ArgumentDomain, inputs};
-use super::judge::rules_of;
-use super::settings::dialect_of;
 use super::signature::FailureKind;
+use super::spell::dialect_of;
 use super::verdict::{ProgramQuestion, TrialVerdict};
 use super::witness::{FOR_INPUTS, FOR_PATHS, Witness, passes};
 use crate::shrink::{Program, Shows, shrink};
 use ask::implementation::Implementation;
 use ask::worker::StartError;
 use relax_spec::book::Rule;
-use relax_spec::check::{check_program, in_normal_form};
+use relax_spec::check::in_normal_form;
 use relax_spec::judge::Cx;
 use relax_spec::question::Outcome;
 use relax_spec::syntax::tvmscript::print_module;
@@ -60,15 +59,10 @@ impl<'a> Reducer<'a> {
     }
 
     /// Makes the witness as small as possible. The result so far is kept if the implementation can no longer be asked.
-    ///
-    /// # Errors
-    ///
-    /// If the implementation can no longer be asked.
     pub fn reduce(&mut self, witness: &mut Witness) -> Result<(), StartError> {
         let program = &witness.program;
-        let mut cx = Cx::new().with_edition(program.edition);
-        self.broken = rules_of(&check_program(&mut cx, &program.module));
-        let module = in_normal_form(&mut cx, &program.module).module;
+        self.broken = program.broken();
+        let module = in_normal_form(&mut Cx::new().with_edition(program.edition), &program.module).module;
         // A drawn program has a tape, which cannot give another form of it.
         if !witness.is_drawn() && module != program.module {
             let normal = witness.with_program(Program { module, ..program.clone() });
@@ -80,10 +74,6 @@ impl<'a> Reducer<'a> {
     }
 
     /// Whether the difference occurs in a new process. This is asked even if the budget is spent.
-    ///
-    /// # Errors
-    ///
-    /// If the implementation can no longer be asked.
     pub fn shows_alone(&mut self, witness: &Witness) -> Result<bool, StartError> {
         self.implementation.renew();
         Ok(self.ask(witness, witness.clone())?.is_some())
@@ -122,13 +112,13 @@ impl Shows<Witness> for Reducer<'_> {
     }
 
     fn shows(&mut self, best: &Witness, candidate: Witness) -> Result<Option<Witness>, StartError> {
-        let Program { edition, module, entry, .. } = &candidate.program;
+        let Program { module, entry, .. } = &candidate.program;
         let mut name = format!("{entry}\n{}", print_module(module, dialect_of(self.implementation)));
         if *module == best.program.module {
             name.push_str(&format!("{} {:?}", candidate.path, candidate.difference.input));
         }
         let is_new = self.tried.insert(name);
-        if !is_new || rules_of(&check_program(&mut Cx::new().with_edition(*edition), module)) != self.broken {
+        if !is_new || candidate.program.broken() != self.broken {
             return Ok(None);
         }
         self.ask(best, candidate)

@@ -3,8 +3,8 @@
 use super::campaign::inputs_of;
 use super::path::Path;
 use super::reducer::Reducer;
-use super::settings::dialect_of;
 use super::signature::FailureSignature;
+use super::spell::dialect_of;
 use super::store::Finding;
 use super::verdict::{ProgramQuestion, TrialDifference, TrialVerdict};
 use super::witness::Witness;
@@ -49,10 +49,6 @@ pub enum KeptError {
 
 impl StoredFinding {
     /// Reads the parts of a finding.
-    ///
-    /// # Errors
-    ///
-    /// See [`KeptError`].
     pub fn of(finding: &Finding) -> Result<StoredFinding, KeptError> {
         let part = |part, message: String| KeptError::Part { part, message };
         let module = parse_json(&finding.module.to_string()).and_then(|data| from_data(&data));
@@ -81,10 +77,6 @@ impl StoredFinding {
 
 /// The finding with the smallest program and the simplest input that a budget of questions gives. None if the
 /// difference no longer occurs.
-///
-/// # Errors
-///
-/// If the implementation cannot be asked.
 pub fn reduced_further(
     implementation: &mut dyn Implementation,
     finding: &Finding,
@@ -117,10 +109,6 @@ pub fn reduced_further(
 }
 
 /// The difference, if an implementation still shows it on one of the paths.
-///
-/// # Errors
-///
-/// If the implementation cannot be asked.
 pub fn still_shows(
     implementation: &mut dyn Implementation,
     finding: &Finding,

@@ -5,9 +5,7 @@ use std::time::Duration;
 use super::path::Paths;
 use super::signature::KnownForm;
 use super::store::StoreError;
-use ask::implementation::Implementation;
 use ask::worker::StartError;
-use relax_spec::syntax::tvmscript::Dialect;
 
 /// What a campaign does, and when it ends.
 #[derive(Clone, Debug)]
@@ -41,17 +39,4 @@ pub enum CampaignError {
     /// The findings cannot be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// Whether the implementation has a notation for the value of a boxed number in structural information; later releases
-/// of TVM have none.
-pub(super) fn says_values(implementation: &dyn Implementation) -> bool {
-    implementation.identity().name != "apache-tvm"
-}
-
-/// The dialect in which an implementation spells programs.
-pub(super) fn dialect_of(implementation: &dyn Implementation) -> Dialect {
-    let identity = implementation.identity();
-    let old = identity.version.starts_with("0.25");
-    if identity.name == "apache-tvm" && !old { Dialect::Tvm027 } else { Dialect::Tvm025 }
 }

@@ -6,31 +6,33 @@ use std::fmt;
 use glob::Pattern;
 use serde::{Deserialize, Serialize};
 
-use super::traits::Trait;
+use super::traits::{CONSTRUCTS, Trait};
 use relax_spec::book::Rule;
 use relax_spec::eval::prelude;
 use relax_spec::suite::ledger::DeviationClass;
 
+named! {
 /// How an implementation fails.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FailureKind {
+enum FailureKind {
     /// The process ends.
-    Crash,
+    Crash = "crash",
     /// No answer comes before the time-out.
-    Hang,
+    Hang = "hang",
     /// A different value or effect, or a value instead of a failure.
-    Value,
+    Value = "value",
     /// A run fails that should not fail, or fails in a different way.
-    Fails,
+    Fails = "fails",
     /// The returned normal form is not a normal form of the program.
-    NotNormal,
+    NotNormal = "not_normal",
     /// A program is refused before it runs.
-    Refused,
+    Refused = "refused",
     /// A program that breaks a rule is accepted.
-    Accepted,
+    Accepted = "accepted",
     /// The adapter is to blame.
-    AdapterError,
+    AdapterError = "adapter_error",
+}
 }
 
 /// What findings with the same cause have in common.
@@ -46,10 +48,6 @@ pub struct FailureSignature {
     pub operators: Vec<String>,
 }
 
-/// Names listed among the operators of a program that are not operators.
-pub(super) const CONSTRUCTS: [&str; 2] = [IF, CAST];
-pub(super) const IF: &str = "if";
-pub(super) const CAST: &str = "match_cast";
 /// The most characters of a message.
 const MESSAGE: usize = 160;
 /// Marks differences that occur only on arguments outside of the documented domain of an operator.
@@ -80,25 +78,15 @@ impl FailureSignature {
 
     /// Whether the message distinguishes causes.
     pub(super) fn tells(&self) -> bool {
-        match self.kind {
-            FailureKind::Refused | FailureKind::Accepted | FailureKind::Fails | FailureKind::AdapterError => true,
-            FailureKind::Crash | FailureKind::Hang | FailureKind::Value | FailureKind::NotNormal => false,
-        }
+        !matches!(self.kind, FailureKind::Crash | FailureKind::Hang | FailureKind::Value | FailureKind::NotNormal)
     }
 
     /// Whether the other difference is of the same kind. The message of a crash or a hang says only where it happens to
     /// end.
     pub(super) fn is_like(&self, other: &FailureSignature) -> bool {
+        let ends_anywhere = matches!(self.kind, FailureKind::Crash | FailureKind::Hang);
         let alike = self.kind == other.kind && self.stage == other.stage;
-        match self.kind {
-            FailureKind::Crash | FailureKind::Hang => alike,
-            FailureKind::Value
-            | FailureKind::Fails
-            | FailureKind::NotNormal
-            | FailureKind::Refused
-            | FailureKind::Accepted
-            | FailureKind::AdapterError => alike && self.message == other.message,
-        }
+        alike && (ends_anywhere || self.message == other.message)
     }
 
     /// A name for files: short, and equal for equal signatures.
@@ -108,21 +96,6 @@ impl FailureSignature {
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
         format!("{}-{hash:016x}", self.kind)
-    }
-}
-
-impl fmt::Display for FailureKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            FailureKind::Crash => "crash",
-            FailureKind::Hang => "hang",
-            FailureKind::Value => "value",
-            FailureKind::Fails => "fails",
-            FailureKind::NotNormal => "not_normal",
-            FailureKind::Refused => "refused",
-            FailureKind::Accepted => "accepted",
-            FailureKind::AdapterError => "adapter_error",
-        })
     }
 }
 
@@ -152,19 +125,14 @@ fn normalized(message: &str) -> String {
     let telling = without_directories(telling);
     let telling = if telling.ends_with("error:") { format!("{telling} {}", pointed_at(&lines)) } else { telling };
     let line = call.map_or_else(|| telling.clone(), |call| format!("{call}: {telling}"));
-    let line = without_addresses(&line);
     let mut out = String::new();
-    let mut digits = false;
-    for c in line.chars() {
-        if c.is_ascii_digit() {
-            if !digits {
-                out.push('#');
-            }
-            digits = true;
-        } else {
-            out.push(c);
-            digits = false;
+    let mut after_digit = false;
+    for c in without_addresses(&line).chars() {
+        let is_digit = c.is_ascii_digit();
+        if !(is_digit && after_digit) {
+            out.push(if is_digit { '#' } else { c });
         }
+        after_digit = is_digit;
     }
     // The length of a list of numbers is accidental.
     while out.contains("#, #") || out.contains("-#") {
@@ -200,41 +168,31 @@ fn without_directories(line: &str) -> String {
 }
 
 /// A known form of findings.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct KnownForm {
     /// How the implementation fails; any way if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
     /// What the normalized message contains.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// Patterns of operator names, one of which the reduced program must contain; an empty list matches all programs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operators: Vec<String>,
     /// What the stage contains.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stage: String,
     /// The path by which it was seen first; any if absent.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub path: String,
     /// Prefixes of the versions that fail in this way; an empty list matches all versions.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<String>,
     /// What the reduced program must have, all of it: operators, traits (see [`Trait`]), and attributes of its calls as
     /// patterns of `name=value`. A leading `!` says that the program must not have it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
     /// Why the implementation does so; absent as long as nobody has looked at it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<DeviationClass>,
     /// The clause that decides; absent as long as nobody has looked at it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clause: Option<Rule>,
     /// Why it is known, for people; never empty.
     pub reason: String,
     /// The folder in `conformance/findings` that shows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<String>,
 }
 

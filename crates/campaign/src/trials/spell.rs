@@ -2,12 +2,10 @@
 
 use serde_json::Value;
 
-use super::sizes::{fixed, sizes_on};
-use crate::shrink::function_of;
-use ask::protocol::{from_data, parse_json};
+use crate::shrink::{fixed, function_of, remade, sizes_on};
+use ask::implementation::Implementation;
 use relax_spec::book::Edition;
 use relax_spec::check::{check_program, in_normal_form};
-use relax_spec::data::json::to_value;
 use relax_spec::grammar::visit::{Visitor, walk_call, walk_module};
 use relax_spec::grammar::{AttrValue, Call, IrModule, Name, VDevice};
 use relax_spec::judge::{Cx, with_stack};
@@ -95,11 +93,21 @@ fn without_ranks(module: &IrModule) -> IrModule {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
         })
     }
-    let mut data = to_value(module);
-    let read = |data: &Value| parse_json(&data.to_string()).and_then(|data| from_data(&data)).ok();
-    let less = leave_out(&mut data).then(|| read(&data)).flatten();
-    less.unwrap_or_else(|| module.clone())
+    remade(module, leave_out)
 }
 
 /// How an unknown rank is written.
 const UNKNOWN: i64 = -1;
+
+/// Whether the implementation has a notation for the value of a boxed number in structural information; later releases
+/// of TVM have none.
+pub(super) fn says_values(implementation: &dyn Implementation) -> bool {
+    implementation.identity().name != "apache-tvm"
+}
+
+/// The dialect in which an implementation spells programs.
+pub(super) fn dialect_of(implementation: &dyn Implementation) -> Dialect {
+    let identity = implementation.identity();
+    let old = identity.version.starts_with("0.25");
+    if identity.name == "apache-tvm" && !old { Dialect::Tvm027 } else { Dialect::Tvm025 }
+}

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::signature::FailureSignature;
-use super::traits::{Trait, attributes, operators, traits_of};
+use super::signature::{FailureSignature, FindingContext};
+use super::traits::{Trait, attributes, operators};
 use super::witness::Witness;
 use crate::shrink::bindings;
 use ask::checkout::{read_regular, write_atomically};
@@ -106,9 +106,15 @@ impl Finding {
             input: difference.input.as_ref().map_or(Value::Null, to_value),
             bindings: bindings(&program.module),
             operators: operators(&program.module),
-            traits: traits_of(witness),
+            traits: witness.traits(),
             attributes: attributes(&program.module),
         }
+    }
+
+    /// What forms of the ledger go by beside its signature.
+    pub(super) fn context<'a>(&'a self, path: &'a str, version: &'a str) -> FindingContext<'a> {
+        let Finding { operators, traits, attributes, .. } = self;
+        FindingContext { operators, traits, attributes, path, version }
     }
 }
 
@@ -139,10 +145,7 @@ struct CampaignProgress {
 pub struct FindingStore {
     dir: Option<PathBuf>,
     findings: BTreeMap<FailureSignature, Finding>,
-    seed: u64,
-    next: u64,
-    /// The progress of campaigns with other seeds.
-    others: BTreeMap<u64, u64>,
+    progress: CampaignProgress,
     /// Held as long as the store exists.
     _lock: Option<Arc<File>>,
 }
@@ -189,21 +192,15 @@ impl FindingStore {
 
     /// The findings of a directory, which is created if needed. An interrupted campaign with this seed is continued,
     /// and its findings are kept.
-    ///
-    /// # Errors
-    ///
-    /// See [`StoreError`].
     pub fn open(dir: &Path, seed: u64) -> Result<FindingStore, StoreError> {
         fs::create_dir_all(dir).map_err(|error| StoreError::Io { path: dir.to_path_buf(), error })?;
         let _lock = Some(Arc::new(locked(dir)?));
-        let mut store = FindingStore { dir: Some(dir.to_path_buf()), seed, _lock, ..FindingStore::default() };
         let state = dir.join(STATE);
-        if state.exists() {
-            let state: CampaignProgress = read(&state)?;
-            store.others = state.others;
-            store.others.insert(state.seed, state.next);
-            store.next = store.others.remove(&seed).unwrap_or(0);
-        }
+        let CampaignProgress { seed: last, next, mut others } =
+            if state.exists() { read(&state)? } else { CampaignProgress { seed, ..CampaignProgress::default() } };
+        others.insert(last, next);
+        let progress = CampaignProgress { seed, next: others.remove(&seed).unwrap_or(0), others };
+        let mut store = FindingStore { dir: Some(dir.to_path_buf()), progress, _lock, ..FindingStore::default() };
         for (_, mut finding) in read_findings(dir)? {
             finding.counted.retain(|place| store.may_come_again(place));
             store.findings.insert(finding.signature.clone(), finding);
@@ -213,7 +210,7 @@ impl FindingStore {
 
     /// The number of the program that comes next.
     pub fn next(&self) -> u64 {
-        self.next
+        self.progress.next
     }
 
     /// All findings: unknown ones before known ones, and rare ones before frequent ones.
@@ -224,16 +221,12 @@ impl FindingStore {
     }
 
     fn may_come_again(&self, (seed, number, _): &CountedPlace) -> bool {
-        *seed != self.seed || *number >= self.next
+        *seed != self.progress.seed || *number >= self.progress.next
     }
 
     /// Counts the difference again if a finding with this signature exists, unless this place was counted before the
     /// campaign was interrupted. False also if the finding is known and this program has fewer bindings than the one
     /// stored: then it is worth another look.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
     pub(super) fn again(
         &mut self,
         signature: &FailureSignature,
@@ -264,10 +257,6 @@ impl FindingStore {
 
     /// Stores a finding. If one with the same signature, or of the same entry of the ledger, exists already, it is
     /// counted again, and the smaller program represents both.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
     pub(super) fn put(&mut self, finding: Finding) -> Result<(), StoreError> {
         let is_same_line =
             |own: &Finding| own.known.is_some() && own.known == finding.known && own.alone == finding.alone;
@@ -307,15 +296,11 @@ impl FindingStore {
     }
 
     /// Records that all programs before this one are done.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
     pub(super) fn done(&mut self, seed: u64, next: u64) -> Result<(), StoreError> {
-        self.next = self.next.max(next);
-        let state = CampaignProgress { seed, next: self.next, others: self.others.clone() };
+        self.progress.next = self.progress.next.max(next);
+        self.progress.seed = seed;
         let Some(dir) = &self.dir else { return Ok(()) };
-        write(&dir.join(STATE), &text_of(&state))?;
+        write(&dir.join(STATE), &text_of(&self.progress))?;
         self.forget_done()
     }
 
@@ -373,10 +358,6 @@ pub fn write_finding(path: &Path, finding: &Finding) -> Result<(), StoreError> {
 }
 
 /// The findings of a file or of a directory, each with its file, in the order of the file names.
-///
-/// # Errors
-///
-/// See [`StoreError`].
 pub fn read_findings(path: &Path) -> Result<Vec<(PathBuf, Finding)>, StoreError> {
     if !path.is_dir() {
         return Ok(vec![(path.to_path_buf(), read(path)?)]);
@@ -410,39 +391,19 @@ fn write(path: &Path, text: &str) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::super::signature::FailureKind;
+    use super::super::verdict::TrialDifference;
     use super::*;
+    use relax_spec::grammar::IrModule;
 
     fn finding() -> Finding {
-        Finding {
-            signature: FailureSignature {
-                kind: FailureKind::Crash,
-                stage: "run".into(),
-                message: "SIGSEGV".into(),
-                operators: vec!["relax.add".into()],
-            },
-            also: BTreeSet::new(),
-            paths: BTreeSet::from(["llvm".to_string()]),
-            count: 1,
-            counted: BTreeSet::new(),
-            alone: true,
-            then: None,
-            known: None,
-            seed: 0,
-            number: 7,
-            implementation: "tvm".into(),
-            edition: Edition::E2024_04,
-            message: "it crashes".into(),
-            expected: "returns".into(),
-            given: "SIGSEGV".into(),
-            program: "def main(): pass".into(),
-            module: Value::Null,
-            entry: "main".into(),
-            input: Value::Null,
-            bindings: 1,
-            operators: vec!["relax.add".into()],
-            traits: BTreeSet::new(),
-            attributes: BTreeSet::new(),
-        }
+        let operators = vec!["relax.add".to_string()];
+        let signature = FailureSignature::of(FailureKind::Crash, "run", "SIGSEGV");
+        let signature = FailureSignature { operators: operators.clone(), ..signature };
+        let (message, expected, given) = ("it crashes".into(), "returns".into(), "SIGSEGV".into());
+        let difference = TrialDifference { signature, message, input: None, expected, given };
+        let (module, way) = (IrModule::default(), super::super::path::Path::Run("llvm"));
+        let witness = Witness::new(Edition::E2024_04, module, "main".into(), way, difference);
+        Finding { operators, bindings: 1, ..Finding::of(&witness, Dialect::default()) }
     }
 
     #[test]

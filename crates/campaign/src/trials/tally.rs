@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::choice::RulePairs;
-use crate::programs::ConstructCensus;
+use crate::programs::{ConstructCensus, add_counts};
 use relax_spec::book::{Rule, RuleSet};
 use relax_spec::grammar::IrModule;
 
@@ -31,7 +31,7 @@ impl Coverage {
 
     fn add(&mut self, other: &Coverage) {
         self.census.add(&other.census);
-        add(&mut self.rules, other.rules.clone());
+        add_counts(&mut self.rules, other.rules.clone());
         self.pairs.merge(&other.pairs);
     }
 }
@@ -82,15 +82,11 @@ impl CampaignTally {
         self.runs.0 += other.runs.0;
         self.runs.1 += other.runs.1;
         self.lost += other.lost;
-        add(&mut self.passes, other.passes);
-        add(&mut self.unsupported, other.unsupported);
-        add(&mut self.refused, other.refused);
+        add_counts(&mut self.passes, other.passes);
+        add_counts(&mut self.unsupported, other.unsupported);
+        add_counts(&mut self.refused, other.refused);
         self.coverage.add(&other.coverage);
         self.time.0 += other.time.0;
         self.time.1 += other.time.1;
     }
-}
-
-fn add<T: Ord>(counts: &mut BTreeMap<T, u64>, others: BTreeMap<T, u64>) {
-    others.into_iter().for_each(|(of, count)| *counts.entry(of).or_default() += count);
 }

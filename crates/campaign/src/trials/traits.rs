@@ -4,88 +4,53 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::signature::{CAST, IF};
-use super::witness::{SIMPLE, Witness, is_of_run};
 use relax_spec::grammar::visit::{Visitor, walk_call, walk_expr, walk_match_cast, walk_module, walk_prim_expr};
 use relax_spec::grammar::{Call, Expr, Function, IrModule, MatchCast, PrimExpr, ShapeVar, TensorData};
 use relax_spec::value::{Scalar, Tensor, ValueSpec};
 
+named! {
 /// A property of a reduced program.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Trait {
+enum Trait {
     /// It holds a constant.
-    Constant,
+    Constant = "constant",
     /// It was run on a tensor without elements.
-    Empty,
+    Empty = "empty",
     /// It was run on a NaN.
-    Nan,
+    Nan = "nan",
     /// It has a tensor of integers among its arguments and constants.
-    Integers,
+    Integers = "integers",
     /// One of its integers is negative.
-    Negative,
+    Negative = "negative",
     /// It was run on a float below zero.
-    BelowZero,
+    BelowZero = "below_zero",
     /// It was run on a vector whose elements are not in ascending order.
-    Unsorted,
+    Unsorted = "unsorted",
     /// The magnitude of one of its integers is over 2^53.
-    Wide,
+    Wide = "wide",
     /// A dimension is a variable.
-    Symbolic,
+    Symbolic = "symbolic",
     /// The expected and the returned tensors differ in data type or shape.
-    Form,
+    Form = "form",
     /// The expected and the returned numbers differ by at most a hundredth.
-    Slight,
+    Slight = "slight",
     /// It holds a boxed scalar.
-    Scalar,
+    Scalar = "scalar",
     /// It holds a sequence that is neither a body nor a branch.
-    Nested,
+    Nested = "nested",
     /// The difference occurs on the usual path, and not without optimizations: passes of the usual pipeline are to
     /// blame.
-    Planned,
+    Planned = "planned",
     /// The difference occurs on neither of these two paths: something that only its own path does is to blame.
-    OfPath,
+    OfPath = "of_path",
+}
 }
 
-impl Trait {
-    pub(super) const ALL: [Trait; 15] = [
-        Trait::Constant,
-        Trait::Empty,
-        Trait::Nan,
-        Trait::Integers,
-        Trait::Negative,
-        Trait::BelowZero,
-        Trait::Unsorted,
-        Trait::Wide,
-        Trait::Symbolic,
-        Trait::Form,
-        Trait::Slight,
-        Trait::Scalar,
-        Trait::Nested,
-        Trait::Planned,
-        Trait::OfPath,
-    ];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Trait::Constant => "constant",
-            Trait::Empty => "empty",
-            Trait::Nan => "nan",
-            Trait::Integers => "integers",
-            Trait::Negative => "negative",
-            Trait::BelowZero => "below_zero",
-            Trait::Unsorted => "unsorted",
-            Trait::Wide => "wide",
-            Trait::Symbolic => "symbolic",
-            Trait::Form => "form",
-            Trait::Slight => "slight",
-            Trait::Scalar => "scalar",
-            Trait::Nested => "nested",
-            Trait::Planned => "planned",
-            Trait::OfPath => "of_path",
-        }
-    }
-}
+/// Names listed among the operators of a program that are not operators.
+pub(super) const CONSTRUCTS: [&str; 2] = [IF, CAST];
+const IF: &str = "if";
+const CAST: &str = "match_cast";
 
 /// The operators and packed functions that a program calls. The list includes `if` and `match_cast` where the program
 /// has one, because errors in planning memory for these do not depend on the calls.
@@ -115,39 +80,14 @@ pub fn operators(module: &IrModule) -> Vec<String> {
     operators.0.into_iter().collect()
 }
 
-/// The traits of a reduced witness.
-pub(super) fn traits_of(witness: &Witness) -> BTreeSet<Trait> {
-    let mut traits = visible(witness.module(), witness.difference.input.as_deref());
-    traits.extend(of_difference(&witness.difference.expected, &witness.difference.given));
-    // It occurs on no simpler path: the last pass has tried those.
-    if is_of_run(&witness.difference.signature) {
-        match SIMPLE.iter().position(|simple| *simple == witness.path) {
-            Some(0) => {}
-            Some(_) => _ = traits.insert(Trait::Planned),
-            None => _ = traits.insert(Trait::OfPath),
-        }
-    }
-    traits
-}
-
 /// The traits that the program and its input show.
-fn visible(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSet<Trait> {
+pub(super) fn visible(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSet<Trait> {
     let mut traits = written(module);
-    let is_empty = |part: &ValueSpec| matches!(part, ValueSpec::Tensor(tensor) if tensor.shape.contains(&0));
-    if input.unwrap_or_default().iter().any(|value| value.parts().any(is_empty)) {
-        traits.insert(Trait::Empty);
-    }
-    if input.unwrap_or_default().iter().any(|value| value.parts().any(holds_nan)) {
-        traits.insert(Trait::Nan);
-    }
     for part in input.unwrap_or_default().iter().flat_map(ValueSpec::parts) {
-        match part {
-            ValueSpec::Tensor(data) => {
-                traits.extend(of_integers(data));
-                traits.extend(of_order(data));
-            }
-            ValueSpec::Int(value) => traits.extend(of_integer(i128::from(*value))),
-            _ => {}
+        if let ValueSpec::Tensor(data) = part {
+            traits.extend(of_input(data));
+        } else if let ValueSpec::Int(value) = part {
+            traits.extend(of_integer(i128::from(*value)));
         }
     }
     traits
@@ -173,7 +113,7 @@ fn returned(text: &str) -> &str {
 }
 
 /// The trait that the texts of two returned values show.
-fn of_difference(expected: &str, given: &str) -> Option<Trait> {
+pub(super) fn of_difference(expected: &str, given: &str) -> Option<Trait> {
     let (expected, given) = (returned(expected), returned(given));
     let form = |text: &str| text.split('[').next().unwrap_or_default().trim().to_string();
     if form(expected) != form(given) {
@@ -190,39 +130,43 @@ fn of_difference(expected: &str, given: &str) -> Option<Trait> {
     is_slight.then_some(Trait::Slight)
 }
 
-fn of_integers(data: &TensorData) -> BTreeSet<Trait> {
-    let Ok(tensor) = Tensor::from_data(data) else { return BTreeSet::new() };
-    let mut traits = BTreeSet::new();
-    for i in 0..tensor.len() {
-        match tensor.get(i) {
-            Some(Scalar::Int(value)) => traits.extend(of_integer(i128::from(value))),
-            Some(Scalar::UInt(value)) => traits.extend(of_integer(i128::from(value))),
-            Some(Scalar::Bool(_) | Scalar::Float(_) | Scalar::Ring(_)) | None => return traits,
-        }
-        traits.insert(Trait::Integers);
-    }
-    traits
+fn scalars(data: &TensorData) -> Vec<Scalar> {
+    let Ok(tensor) = Tensor::from_data(data) else { return Vec::new() };
+    (0..tensor.len()).filter_map(|i| tensor.get(i)).collect()
 }
 
-fn of_order(data: &TensorData) -> BTreeSet<Trait> {
-    let Ok(tensor) = Tensor::from_data(data) else { return BTreeSet::new() };
-    let numbers = (0..tensor.len()).filter_map(|i| match tensor.get(i)? {
-        Scalar::Float(value) => Some(value),
-        Scalar::Int(value) => Some(value as f64),
-        Scalar::UInt(value) => Some(value as f64),
+/// What the elements of a tensor tell that is an input.
+fn of_input(data: &TensorData) -> BTreeSet<Trait> {
+    let scalars = scalars(data);
+    let number = |scalar: &Scalar| match scalar {
+        Scalar::Float(value) => Some(*value),
+        Scalar::Int(value) => Some(*value as f64),
+        Scalar::UInt(value) => Some(*value as f64),
         Scalar::Bool(_) | Scalar::Ring(_) => None,
-    });
-    let numbers: Vec<f64> = numbers.collect();
-    let unsorted = data.shape.len() == 1 && numbers.windows(2).any(|pair| pair.first() > pair.last());
-    let below = data.dtype.is_float() && numbers.iter().any(|x| *x < 0.0);
-    let found = [unsorted.then_some(Trait::Unsorted), below.then_some(Trait::BelowZero)];
-    found.into_iter().flatten().collect()
+    };
+    let numbers: Vec<f64> = scalars.iter().filter_map(number).collect();
+    let is_unsorted = data.shape.len() == 1 && numbers.windows(2).any(|pair| pair.first() > pair.last());
+    let seen = [
+        (data.shape.contains(&0), Trait::Empty),
+        (numbers.iter().any(|x| x.is_nan()), Trait::Nan),
+        (is_unsorted, Trait::Unsorted),
+        (data.dtype.is_float() && numbers.iter().any(|x| *x < 0.0), Trait::BelowZero),
+    ];
+    of_integers(&scalars).chain(seen.into_iter().filter(|(is_so, _)| *is_so).map(|(_, own)| own)).collect()
 }
 
-fn of_integer(value: i128) -> BTreeSet<Trait> {
-    let negative = (value < 0).then_some(Trait::Negative);
+fn of_integers(scalars: &[Scalar]) -> impl Iterator<Item = Trait> {
+    let integer = |scalar: &Scalar| match scalar {
+        Scalar::Int(value) => Some(i128::from(*value)),
+        Scalar::UInt(value) => Some(i128::from(*value)),
+        Scalar::Bool(_) | Scalar::Float(_) | Scalar::Ring(_) => None,
+    };
+    scalars.iter().filter_map(integer).flat_map(|value| of_integer(value).chain([Trait::Integers]))
+}
+
+fn of_integer(value: i128) -> impl Iterator<Item = Trait> {
     let wide = (value.unsigned_abs() > 1 << 53).then_some(Trait::Wide);
-    negative.into_iter().chain(wide).collect()
+    (value < 0).then_some(Trait::Negative).into_iter().chain(wide)
 }
 
 fn written(module: &IrModule) -> BTreeSet<Trait> {
@@ -247,7 +191,7 @@ fn written(module: &IrModule) -> BTreeSet<Trait> {
             }
             if let Expr::Constant(constant) = expr {
                 self.0.insert(Trait::Constant);
-                self.0.extend(of_integers(&constant.data));
+                self.0.extend(of_integers(&scalars(&constant.data)));
             }
             self.0.extend(matches!(expr, Expr::PrimValue(_)).then_some(Trait::Scalar));
             self.0.extend(matches!(expr, Expr::SeqExpr(_)).then_some(Trait::Nested));
@@ -268,12 +212,6 @@ fn written(module: &IrModule) -> BTreeSet<Trait> {
     let mut parts = ProgramTraits(BTreeSet::new());
     walk_module(&mut parts, module);
     parts.0
-}
-
-fn holds_nan(value: &ValueSpec) -> bool {
-    let ValueSpec::Tensor(data) = value else { return false };
-    let Ok(tensor) = Tensor::from_data(data) else { return false };
-    (0..tensor.len()).any(|i| matches!(tensor.get(i), Some(Scalar::Float(x)) if x.is_nan()))
 }
 
 #[cfg(test)]

@@ -1,20 +1,22 @@
 //! Decides about a difference: either it belongs to an existing finding, or it is a new one, which is reduced and
 //! stored.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::bisect::{Followed, Remembering, culprit, text_of, witness_of};
 use super::path::Path;
 use super::reducer::Reducer;
-use super::settings::{CampaignError, CampaignSettings, dialect_of};
+use super::settings::{CampaignError, CampaignSettings};
 use super::signature::{FailureKind, FailureSignature, FindingContext, KnownForm};
+use super::spell::dialect_of;
 use super::store::{Finding, FindingStore};
+use super::tally::CampaignTally;
 use super::traits::operators;
 use super::verdict::TrialDifference;
 use super::witness::Witness;
-use crate::programs::{Drawn, ProgramSource};
+use crate::programs::{Drawn, ProgramSource, add_counts};
 use crate::shrink::bindings;
 use ask::implementation::Implementation;
 use ask::worker::StartError;
@@ -53,11 +55,8 @@ struct CrashCause {
 
 /// The known form of the difference that a program shows before it is shrunk.
 pub fn known_form<'k>(known: &'k [KnownForm], witness: &Witness, version: &str) -> Option<&'k KnownForm> {
-    let Finding { signature, operators, traits, attributes, .. } = Finding::of(witness, Dialect::default());
-    let path = witness.path.to_string();
-    let (operators, traits, attributes, path) = (&operators, &traits, &attributes, &path);
-    let seen = FindingContext { operators, traits, attributes, path, version };
-    known.iter().find(|form| form.knows(&signature, &seen))
+    let (finding, path) = (Finding::of(witness, Dialect::default()), witness.path.to_string());
+    known.iter().find(|form| form.knows(&finding.signature, &finding.context(&path, version)))
 }
 
 /// Handles differences one after the other.
@@ -66,10 +65,7 @@ pub(super) struct Triage<'a> {
     pub(super) settings: &'a CampaignSettings,
     pub(super) implementation: &'a mut Remembering,
     pub(super) store: &'a Mutex<FindingStore>,
-    /// How many questions were asked to reduce findings.
-    pub(super) reducing: &'a mut u64,
-    /// How often each pass made a witness smaller.
-    pub(super) passes: &'a mut BTreeMap<&'static str, u64>,
+    pub(super) tally: &'a mut CampaignTally,
 }
 
 impl<'a> Triage<'a> {
@@ -120,14 +116,14 @@ impl<'a> Triage<'a> {
         let mut reducer = Reducer::new(self.implementation, budget);
         // No earlier question to the process should have a part in it.
         if is_crash && budget > 0 && !reducer.shows_alone(witness)? {
-            *self.reducing += reducer.asked();
+            self.tally.reducing += reducer.asked();
             return self.trace(witness, lost);
         }
         reducer.reduce(witness)?;
         // A crash that does not occur again is due to earlier damage or to chance.
         let is_shared = is_crash && budget > 0 && !reducer.shows_alone(witness)?;
-        *self.reducing += reducer.asked();
-        reducer.taken().iter().for_each(|(pass, count)| *self.passes.entry(pass).or_default() += count);
+        self.tally.reducing += reducer.asked();
+        add_counts(&mut self.tally.passes, reducer.taken().clone());
         Ok(CrashCause { is_shared, then: None })
     }
 
@@ -143,7 +139,7 @@ impl<'a> Triage<'a> {
         *witness = earlier;
         let mut reducer = Reducer::new(&mut followed, self.settings.budget);
         reducer.reduce(witness)?;
-        *self.reducing += reducer.asked();
+        self.tally.reducing += reducer.asked();
         Ok(CrashCause { is_shared: false, then: Some(text_of(&then, dialect)) })
     }
 
@@ -164,7 +160,7 @@ impl<'a> Triage<'a> {
         known: Option<&KnownForm>,
     ) -> Finding {
         let mut new = Finding::of(witness, dialect_of(self.implementation));
-        let mut signature = new.signature;
+        let mut signature = new.signature.clone();
         if cause.is_shared {
             signature.message.push_str(", not when it is asked alone");
         }
@@ -176,8 +172,7 @@ impl<'a> Triage<'a> {
             new.attributes.clear();
         }
         let identity = self.implementation.identity();
-        let (operators, traits, attributes) = (&new.operators, &new.traits, &new.attributes);
-        let seen = FindingContext { operators, traits, attributes, path, version: &identity.version };
+        let seen = new.context(path, &identity.version);
         let form = self.settings.known.iter().find(|form| form.knows(&signature, &seen)).or(known);
         let known = form.map(|form| match &form.finding {
             Some(folder) => format!("{} (conformance/findings/{folder})", form.reason),

@@ -1,16 +1,11 @@
 //! A question about a program, and the verdict on the answer.
 
-use super::judge::judge;
-use super::path::Path;
-use super::settings::dialect_of;
 use super::signature::FailureSignature;
 use ask::implementation::Implementation;
 use ask::protocol::ORACLE;
-use ask::worker::StartError;
 use relax_spec::book::Edition;
 use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
-use relax_spec::question::Outcome;
 use relax_spec::value::ValueSpec;
 
 /// The verdict on one question.
@@ -69,18 +64,6 @@ impl<'a> ProgramQuestion<'a> {
     ) -> ProgramQuestion<'a> {
         let names_rules = names_rules(implementation);
         ProgramQuestion { module, entry, inputs, names_rules, edition: implementation.edition() }
-    }
-
-    /// Asks the question along a path, and judges the answer.
-    ///
-    /// # Errors
-    ///
-    /// If the implementation cannot be asked.
-    pub fn put(self, to: &mut dyn Implementation, path: &Path) -> Result<(Outcome, TrialVerdict), StartError> {
-        let ask = path.ask(self.edition, self.module, self.entry, self.inputs, dialect_of(to));
-        let outcome = to.ask(self.edition, &ask)?;
-        let verdict = judge(self, path, &outcome);
-        Ok((outcome, verdict))
     }
 
     /// A context in the edition.

@@ -1,20 +1,21 @@
 //! The witness of a difference, and the passes that make it smaller.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::carry::{not_zero, with_zeros};
 use super::path::Path;
 use super::signature::{FailureKind, FailureSignature};
-use super::sizes::sizes_on;
+use super::traits::{Trait, of_difference, visible};
 use super::verdict::TrialDifference;
 use crate::generate::Tape;
 use crate::programs::{Drawn, ProgramSource};
-use crate::shrink::{self, Candidates, Pass, Program, halves};
+use crate::shrink::{self, Candidates, Pass, Program, halves, sizes_on};
 use relax_spec::book::Edition;
 use relax_spec::grammar::{IrModule, Name};
 
 /// Paths that are simpler than others: without optimizations, and the usual one.
-pub(super) const SIMPLE: [Path; 2] = [Path::Run("plain"), Path::Run("llvm")];
+const SIMPLE: [Path; 2] = [Path::Run("plain"), Path::Run("llvm")];
 /// How many questions other passes leave for simpler paths and simpler inputs.
 pub(super) const FOR_PATHS: usize = SIMPLE.len();
 pub(super) const FOR_INPUTS: usize = 24 + FOR_PATHS;
@@ -74,6 +75,18 @@ impl Witness {
         self
     }
 
+    /// What tells it from others with its operators.
+    pub(super) fn traits(&self) -> BTreeSet<Trait> {
+        let TrialDifference { signature, input, expected, given, .. } = &self.difference;
+        let mut traits = visible(self.module(), input.as_deref());
+        traits.extend(of_difference(expected, given));
+        // It occurs on no simpler path: the last pass has tried those.
+        let path = SIMPLE.iter().position(|simple| *simple == self.path);
+        let of_path = path.map_or(Some(Trait::OfPath), |at| (at > 0).then_some(Trait::Planned));
+        traits.extend(of_path.filter(|_| is_of_run(signature)));
+        traits
+    }
+
     /// The size of the program counts first, then the non-zero numbers of the input, then the path.
     pub(super) fn size(&self) -> ((usize, usize, usize), usize, usize) {
         let numbers = self.difference.input.iter().flatten().map(|value| not_zero(value).len()).sum();
@@ -83,15 +96,9 @@ impl Witness {
 }
 
 /// Whether the difference occurs when a program is run, so that passes of a compiler may be to blame.
-pub(super) fn is_of_run(signature: &FailureSignature) -> bool {
-    match signature.kind {
-        FailureKind::Crash | FailureKind::Value | FailureKind::Fails => signature.stage.starts_with(RUN),
-        FailureKind::Hang
-        | FailureKind::NotNormal
-        | FailureKind::Refused
-        | FailureKind::Accepted
-        | FailureKind::AdapterError => false,
-    }
+fn is_of_run(signature: &FailureSignature) -> bool {
+    let is_result = matches!(signature.kind, FailureKind::Crash | FailureKind::Value | FailureKind::Fails);
+    is_result && signature.stage.starts_with(RUN)
 }
 
 /// All passes, in the order in which they are run.

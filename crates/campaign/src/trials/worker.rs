@@ -9,16 +9,18 @@ use super::bisect::Remembering;
 use super::choice::ProgramChoice;
 use super::compare;
 use super::inputs::{ArgumentDomain, inputs, is_endless};
-use super::judge::{judge, rules_of};
+use super::judge::judge;
 use super::path::Path;
-use super::settings::{CampaignError, CampaignSettings, dialect_of};
+use super::settings::{CampaignError, CampaignSettings};
 use super::signature::FailureKind;
+use super::spell::dialect_of;
 use super::store::FindingStore;
 use super::tally::CampaignTally;
 use super::triage::{QueuedDifference, Triage};
 use super::turns::Turns;
 use super::verdict::{ProgramQuestion, TrialDifference, TrialVerdict, names_rules};
 use crate::programs::{Drawn, Features, ProgramSource, Seeds};
+use crate::shrink::rules_of;
 use ask::implementation::Implementation;
 use ask::process::Interrupt;
 use ask::worker::StartError;
@@ -105,8 +107,7 @@ impl CampaignWorker<'_> {
 
     fn keep(&mut self, queued: QueuedDifference, interrupted: bool) -> Result<(), CampaignError> {
         let CampaignWorker { source, settings, store, implementation, tally, .. } = self;
-        let (reducing, passes) = (&mut tally.reducing, &mut tally.passes);
-        Triage { source, settings, implementation, store, reducing, passes }.settle(queued, interrupted)
+        Triage { source, settings, implementation, store, tally }.settle(queued, interrupted)
     }
 
     /// Records how far the campaign has come.
@@ -285,19 +286,13 @@ impl CampaignWorker<'_> {
 
     /// Queues a difference of a program until it is its turn.
     fn queue(&mut self, number: u64, drawn: &Drawn, entry: &Name, path: &Path, difference: TrialDifference) {
-        match difference.signature.kind {
-            FailureKind::Crash | FailureKind::Hang => self.tally.lost += 1,
-            FailureKind::Refused => {
-                let reason = format!("{}: {}", difference.signature.stage, difference.signature.message);
-                *self.tally.refused.entry(reason).or_default() += 1;
-            }
-            FailureKind::Value
-            | FailureKind::Fails
-            | FailureKind::NotNormal
-            | FailureKind::Accepted
-            | FailureKind::AdapterError => {}
+        let kind = difference.signature.kind;
+        self.tally.lost += u64::from(matches!(kind, FailureKind::Crash | FailureKind::Hang));
+        if kind == FailureKind::Refused {
+            let reason = format!("{}: {}", difference.signature.stage, difference.signature.message);
+            *self.tally.refused.entry(reason).or_default() += 1;
         }
-        let lost = if difference.signature.kind == FailureKind::Crash { self.implementation.take_lost() } else { None };
+        let lost = if kind == FailureKind::Crash { self.implementation.take_lost() } else { None };
         let (drawn, entry, path, text) = (drawn.clone(), entry.clone(), path.clone(), None);
         self.found.push(QueuedDifference { number, drawn, entry, path, difference, text, lost });
     }

@@ -11,7 +11,7 @@ use relax_spec::judge::with_stack;
 use relax_spec::value::ValueSpec;
 
 /// The sizes of the shape variables of the parameters on an input.
-pub(super) fn sizes_on(params: &[Binder], input: &[ValueSpec]) -> BTreeMap<ShapeVar, i64> {
+pub(crate) fn sizes_on(params: &[Binder], input: &[ValueSpec]) -> BTreeMap<ShapeVar, i64> {
     let mut sizes = BTreeMap::new();
     for (param, value) in params.iter().zip(input) {
         let (dims, given): (&[PrimExpr], Vec<i64>) = match (&param.annotation, value) {
@@ -35,15 +35,18 @@ pub(super) fn sizes_on(params: &[Binder], input: &[ValueSpec]) -> BTreeMap<Shape
 
 /// The program with fixed sizes.
 pub(crate) fn fixed(module: &IrModule, sizes: &BTreeMap<ShapeVar, i64>) -> IrModule {
+    remade(module, |data| {
+        let functions = data.get_mut("funcs").and_then(Value::as_array_mut).into_iter().flatten();
+        functions.filter(|func| func.pointer("/1/Function").is_some()).for_each(|func| put(func, sizes));
+        true
+    })
+}
+
+/// The module that its data are after a change, if there is one.
+pub(crate) fn remade(module: &IrModule, change: impl FnOnce(&mut Value) -> bool) -> IrModule {
     let mut data = to_value(module);
-    let functions = data.get_mut("funcs").and_then(Value::as_array_mut);
-    functions
-        .into_iter()
-        .flatten()
-        .filter(|func| func.pointer("/1/Function").is_some())
-        .for_each(|func| put(func, sizes));
-    let text = data.to_string();
-    parse_json(&text).and_then(|data| from_data(&data)).unwrap_or_else(|_| module.clone())
+    let read = |data: &Value| parse_json(&data.to_string()).and_then(|data| from_data(&data)).ok();
+    change(&mut data).then(|| read(&data)).flatten().unwrap_or_else(|| module.clone())
 }
 
 /// In the data, a shape variable is its name; generated programs have no other name of that form.
