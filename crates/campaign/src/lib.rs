@@ -29,8 +29,3 @@ pub mod soundness;
 pub mod trials;
 
 pub use smaller::smaller;
-
-/// Whether an operator is in a list of names, which leave out that they are of Relax.
-fn is_named_in(operator: &str, names: &str) -> bool {
-    operator.strip_prefix("relax.").is_some_and(|own| names.split_whitespace().any(|name| name == own))
-}

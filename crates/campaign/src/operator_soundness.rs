@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::calls::{Fill, Manner, RandomCall, VariableAssignment, draw, patterns, run_within};
 use crate::generate::Tape;
-use crate::is_named_in;
+use crate::questions::is_named_in;
 use relax_spec::grammar::{PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use relax_spec::judge::Cx;
 use relax_spec::ops::{self, Clauses, InferArgs, OpDef};

@@ -5,7 +5,6 @@
 use std::collections::HashSet;
 
 use crate::generate::nodes::{bind, function, global, linked, sequence};
-use crate::shrink::function_of;
 use relax_spec::grammar::{
     AttrValue, BinaryOp, Binder, Binding, Call, DataType, Expr, FloatBits, Function, GlobalFunc, GlobalVar, IndexMap,
     IrModule, PrimExpr, PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo, TensorShape, TensorStructInfo, Var,
@@ -576,4 +575,17 @@ pub(super) fn index_maps(present: Option<&AttrValue>) -> Vec<AttrValue> {
     ];
     let maps = results.into_iter().map(|results| map(params.clone(), results));
     maps.chain([map(longer, indices.clone())]).collect()
+}
+
+/// The function of this name.
+pub(crate) fn function_of<'m>(module: &'m IrModule, name: &str) -> Option<&'m Function> {
+    match module.get(name)? {
+        GlobalFunc::Function(function) => Some(function),
+        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
+    }
+}
+
+/// Whether an operator is in a list of names, which leave out that they are of Relax.
+pub(crate) fn is_named_in(operator: &str, names: &str) -> bool {
+    operator.strip_prefix("relax.").is_some_and(|own| names.split_whitespace().any(|name| name == own))
 }

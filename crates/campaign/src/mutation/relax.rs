@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{MutationSites, doubled};
-use crate::is_named_in;
+use crate::questions::is_named_in;
 use relax_spec::grammar::{
     AttrValue, Attrs, Binding, Call, Constant, DataType, Expr, FloatBits, PrimExpr, PrimValue, SeqExpr, Span,
     TensorData, Tuple,

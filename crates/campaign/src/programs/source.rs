@@ -8,7 +8,7 @@ use super::prim_funcs::{Template, templates};
 use crate::calls::{CallOperand, Fill, RandomCall, draw, patterns, run_within};
 use crate::generate::Tape;
 use crate::generate::nodes::{function, global};
-use crate::is_named_in;
+use crate::questions::is_named_in;
 use relax_spec::book::{Edition, Rule};
 use relax_spec::grammar::{Binder, Expr, IrModule, StructInfo, Var};
 use relax_spec::judge::Cx;

@@ -6,7 +6,7 @@ mod program;
 mod sizes;
 
 pub use bindings::bindings;
-pub(crate) use program::{Program, function_of, passes, rules_of};
+pub(crate) use program::{Program, passes, rules_of};
 pub(crate) use sizes::{fixed, remade, sizes_on};
 
 use std::ops::Range;

@@ -8,6 +8,7 @@ use super::bindings::{ProgramExtent, bindings, without};
 use super::body::Body;
 use super::sizes::fixed;
 use super::{Candidates, Pass, halves};
+use crate::questions::function_of;
 use relax_spec::book::{Edition, Rule};
 use relax_spec::check::{CheckReport, check_program};
 use relax_spec::grammar::visit::{Visitor, walk_function};
@@ -170,14 +171,6 @@ impl Program {
         let params = self.function().map_or(0, |function| function.params.len());
         let whole = extent.bindings * 100 + self.module.funcs.len() * 10 + params;
         (whole, extent.dims.len(), extent.sequences)
-    }
-}
-
-/// The function of this name.
-pub(crate) fn function_of<'m>(module: &'m IrModule, name: &str) -> Option<&'m Function> {
-    match module.get(name)? {
-        GlobalFunc::Function(function) => Some(function),
-        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::traits::operators;
-use crate::is_named_in;
 use crate::programs::Drawn;
+use crate::questions::is_named_in;
 use relax_spec::arguments::{ArgumentSource, Draw, linked};
 use relax_spec::book::{Edition, Reading, Rule};
 use relax_spec::check::check_program;

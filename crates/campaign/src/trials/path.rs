@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::spell::{as_text, at_sizes};
 use crate::generate::Tape;
-use crate::shrink::function_of;
+use crate::questions::function_of;
 use relax_spec::book::Edition;
 use relax_spec::grammar::{Binding, Expr, IrModule, Name, Var};
 use relax_spec::question::{Ask, ProgramInput};

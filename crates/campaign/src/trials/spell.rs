@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::shrink::{fixed, function_of, remade, sizes_on};
+use crate::questions::function_of;
+use crate::shrink::{fixed, remade, sizes_on};
 use ask::implementation::Implementation;
 use relax_spec::book::Edition;
 use relax_spec::check::{check_program, in_normal_form};
