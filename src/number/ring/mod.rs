@@ -250,7 +250,9 @@ impl Real for RingNumber {
             },
             ConstantReading::Exact => Ok(exact(value)),
         };
-        RingNumber::new(residue, value, Terms::default())
+        let irrational = || fraction::irrational(value, float).unwrap_or(value);
+        let size = if reading == ConstantReading::Simplest { irrational() } else { value };
+        RingNumber::new(residue, size, Terms::default())
     }
     fn of_int(value: i128, _: FloatType) -> RingNumber {
         RingNumber::new(Ok(Residue::of_int(value)), value as f64, Terms::default())
