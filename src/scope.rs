@@ -4,6 +4,7 @@
 //! binds, however many others are visible.
 
 use std::borrow::Borrow;
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -65,9 +66,12 @@ impl<K: Clone + Eq + Hash, V> Context<K, V> {
         let recent = self.log.split_off(mark.0.min(self.log.len()));
         let mut staying = Vec::new();
         for (key, older) in recent.into_iter().rev() {
-            match self.entries.get(&key) {
-                Some(value) if goes(&key, value) => self.restore(key, older),
-                Some(_) | None => staying.push((key, older)),
+            match self.entries.entry(key.clone()) {
+                Entry::Occupied(mut entry) if goes(&key, entry.get()) => match older {
+                    Some(value) => drop(entry.insert(*value)),
+                    None => drop(entry.remove()),
+                },
+                Entry::Occupied(_) | Entry::Vacant(_) => staying.push((key, older)),
             }
         }
         self.log.extend(staying.into_iter().rev());
@@ -194,6 +198,8 @@ pub struct Component {
     pub members: Vec<usize>,
     /// Whether a member can reach itself.
     pub recursive: bool,
+    /// Whether some function of the module, perhaps one of the members, refers to a member.
+    pub mentioned: bool,
 }
 
 /// The global functions in groups; a group comes after the groups that it refers to (A14). Otherwise the order is that
@@ -206,9 +212,12 @@ pub fn in_order_of_reference(module: &IrModule) -> Vec<Component> {
         rank.entry(&*module.funcs[*index].0.name).or_insert(at);
     }
     let graph: Vec<Vec<usize>> = by_name.iter().map(|index| references(&module.funcs[*index].1, &rank)).collect();
+    let mut mentioned = vec![false; graph.len()];
+    graph.iter().flatten().for_each(|to| mentioned[*to] = true);
     let component = |members: Vec<usize>| {
+        let mentioned = members.iter().any(|member| mentioned[*member]);
         let recursive = members.len() > 1 || members.iter().any(|member| graph[*member].contains(member));
-        Component { members: members.into_iter().map(|member| by_name[member]).collect(), recursive }
+        Component { members: members.into_iter().map(|member| by_name[member]).collect(), recursive, mentioned }
     };
     strongly_connected(&graph).into_iter().map(component).collect()
 }
@@ -221,7 +230,7 @@ pub fn unaffected(module: &IrModule, rejected: &FxHashSet<&str>) -> Vec<usize> {
         rank.entry(&*gv.name).or_insert(index);
     }
     let mut affected = vec![false; module.funcs.len()];
-    for Component { members, recursive: _ } in in_order_of_reference(module) {
+    for Component { members, .. } in in_order_of_reference(module) {
         let reached = members.iter().any(|member| {
             let (gv, func) = &module.funcs[*member];
             rejected.contains(&*gv.name) || references(func, &rank).iter().any(|to| affected[*to])

@@ -1,11 +1,22 @@
 //! Readings of the text: each erratum is read either literally or as corrected.
 
+use std::sync::Arc;
+
 use super::Erratum;
 
 /// A reading of the text: it takes each erratum literally or corrected, independently of the others.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reading {
-    literal: Vec<Erratum>,
+    /// The errata that are taken literally, if there are any: every judgement asks for them.
+    literal: Option<Arc<Literal>>,
+}
+
+/// A set of errata, a bit for each.
+type Literal = [u64; Erratum::ALL.len().div_ceil(64)];
+
+/// The bit of an erratum, and the word that has it.
+fn bit(erratum: Erratum) -> (usize, u64) {
+    (erratum as usize / 64, 1 << (erratum as usize % 64))
 }
 
 impl Reading {
@@ -17,7 +28,7 @@ impl Reading {
     /// The reading that takes every erratum literally, except those that would hide all others.
     pub fn literal() -> Reading {
         let taken = Erratum::ALL.iter().copied().filter(|erratum| !Reading::ONLY_BY_NAME.contains(erratum));
-        Reading { literal: taken.collect() }
+        Reading::default().taking(taken)
     }
 
     /// Errata whose literal reading makes every program fail: find_glb and find_lub give up on every pair of types
@@ -27,22 +38,31 @@ impl Reading {
 
     /// The reading that takes only these errata literally.
     pub fn literal_only(errata: &[Erratum]) -> Reading {
-        Reading { literal: errata.to_vec() }
+        Reading::default().with_literal(errata)
     }
 
     /// As this one, and literal for these errata too.
     pub fn with_literal(&self, errata: &[Erratum]) -> Reading {
-        Reading { literal: self.literal.iter().chain(errata).copied().collect() }
+        self.taking(errata.iter().copied())
+    }
+
+    fn taking(&self, errata: impl Iterator<Item = Erratum>) -> Reading {
+        let mut literal = self.literal.clone();
+        for (word, bit) in errata.map(bit) {
+            Arc::make_mut(literal.get_or_insert_default())[word] |= bit;
+        }
+        Reading { literal }
     }
 
     /// Whether every erratum is corrected.
     #[inline]
     pub fn is_corrected(&self) -> bool {
-        self.literal.is_empty()
+        self.literal.is_none()
     }
 
     /// Whether the text is taken literally where this erratum touches it.
     pub fn is_literal(&self, erratum: Erratum) -> bool {
-        self.literal.contains(&erratum)
+        let (word, bit) = bit(erratum);
+        self.literal.as_ref().is_some_and(|literal| literal[word] & bit != 0)
     }
 }

@@ -120,19 +120,24 @@ fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport
         return report;
     }
     let groups = in_order_of_reference(&report.module);
+    let mut early = None;
     if has_types(cx) {
         report.stage = CheckStage::Types;
         let known = known_of_vars(cx, &report.module, &groups);
-        report.types = check_module_in(cx, &report.module, &groups, &known, FaultySpans::default());
+        report.types = check_module_in(cx, &report.module, &groups, &known.report, FaultySpans::default());
         report.diagnostics.extend(report.types.diagnostics.iter().cloned());
         if !report.types.accepts() && cx.fire(rule!("TC.BEFORE-SI")) {
             return report;
         }
+        early = Some(known);
     }
     report.stage = CheckStage::Derivation;
     let pure = pure_functions(&report.types);
-    let beforehand = Beforehand { pure, ..Beforehand::default() };
-    report.derived = derive_module_in(cx, &report.module, &groups, beforehand);
+    let known = early.and_then(|early| early.after_types(cx, &report.module, &groups, &pure));
+    report.derived = known.unwrap_or_else(|| {
+        let beforehand = Beforehand { pure, ..Beforehand::default() };
+        derive_module_in(cx, &report.module, &groups, beforehand)
+    });
     report.diagnostics.extend(report.derived.diagnostics.iter().cloned());
     if report.accepts() && cx.fire(rule!("SI.ERASES-TO-TYPE")) {
         let disagreements = erases_to_type(cx, &report.types, &report.derived);
@@ -192,7 +197,7 @@ fn go_on(cx: &mut Cx, module: &IrModule, behind: CheckStage, told: Vec<Diagnosti
     let mut pure = FxHashSet::default();
     if behind < CheckStage::Types && has_types(cx) {
         let known = known_of_vars(cx, module, &groups);
-        let types = check_module_in(cx, module, &groups, &known, told.places());
+        let types = check_module_in(cx, module, &groups, &known.report, told.places());
         pure = pure_functions(&types);
         told.add(types.diagnostics);
     }
@@ -337,6 +342,7 @@ pub fn in_normal_form(cx: &mut Cx, module: &IrModule) -> Normalized {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::book::Reading;
     use crate::syntax::tvmscript::parse_module;
 
     const PROGRAM: &str = r#"
@@ -396,6 +402,27 @@ class Module:
         let text = "@R.function\ndef d(x: R.Tensor((3,), \"float32\")):\n    return x\n";
         let report = check_program(&mut Cx::new(), &parse_module(text).unwrap());
         assert_eq!(further_findings(&mut Cx::new(), &report), []);
+    }
+
+    /// A context that records more than rules derives after type checking, whatever was derived before.
+    #[test]
+    fn a_derivation_before_the_types_serves_only_where_a_later_one_says_the_same() {
+        let alone = "@R.function\ndef d(x: R.Tensor((3,), \"float32\")):\n    y = R.add(x, x)\n    return y\n";
+        let calls = PROGRAM
+            .replace("nowhere", "x")
+            .replace("x[0]", "R.add(x, x)")
+            .replace("(x, x)\n        return", "(x)\n        return");
+        let calls = calls.replace("R.add(x)", "R.add(x, x)").replace("((4,)", "((3,)");
+        for text in [alone, PROGRAM, &calls] {
+            let module = parse_module(text).unwrap();
+            for reading in [Reading::corrected(), Reading::literal()] {
+                let mut plain = Cx::new().with_reading(reading.clone());
+                let mut noting = Cx::new().with_reading(reading).with_rows_noted();
+                assert_eq!(check_program(&mut plain, &module), check_program(&mut noting, &module));
+                assert!(plain.recorded() == noting.recorded());
+            }
+        }
+        assert!(check_program(&mut Cx::new(), &parse_module(&calls).unwrap()).accepts());
     }
 
     /// An element of a very large tuple is a tensor. That inference does not list every element is no error.

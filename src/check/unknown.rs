@@ -60,10 +60,7 @@ impl UnknownOpVisitor {
         if span.is_none() { self.place } else { span }
     }
 
-    fn operator(&mut self, op: &Op, call: &Call) {
-        if ops::is_known(&op.op_name) {
-            return;
-        }
+    fn unknown_operator(&mut self, op: &Op, call: &Call) {
         let message = format!("there is no operator `{}`", op.op_name);
         let (path, span) = (self.path(), self.at(if op.span.is_none() { call.span } else { op.span }));
         let rule = rule!("SI.DERIVE.CALL.OP-DEFAULT");
@@ -153,9 +150,9 @@ impl Visitor for UnknownOpVisitor {
 
     fn visit_call(&mut self, call: &Call) {
         if let Expr::Op(op) = &call.op {
-            self.operator(op, call);
-            if let Some(def) = ops::lookup(&op.op_name) {
-                self.attributes(def, call);
+            match ops::lookup(&op.op_name) {
+                Some(def) => self.attributes(def, call),
+                None => self.unknown_operator(op, call),
             }
         }
         walk_call(self, call);

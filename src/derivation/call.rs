@@ -177,14 +177,14 @@ impl<'m> Deriver<'_, 'm> {
             return Some(self.cx.conclude(rule!("OP.NO-TYPEREL"), info));
         };
         // If a variable gives a tensor's shape, the tensor has the dimensions that are known for the variable.
-        let args: Vec<StructInfo> = args.iter().map(|info| seen_through(info, &self.scope)).collect();
+        let args: Vec<StructInfo> = args.into_iter().map(|info| seen_through(info, &self.scope)).collect();
         self.lies_somewhere(call, &args);
         let known = InferArgs { call, args: &args, module: Some(self.module) };
         let inferred = def.infer(self.cx, &known);
         match self.cx.conclude(rule!("SI.DERIVE.CALL.OP"), inferred) {
             Ok(info) => {
                 let info = self.placed(call, &args, info);
-                Some(self.closed(&info))
+                Some(self.into_closed(info))
             }
             Err(InferError { rule, message, limit }) => {
                 let message = format!("`{}`: {message}", op.op_name);

@@ -36,8 +36,9 @@ use crate::grammar::{
 };
 use crate::judge::{Compatibility, Cx};
 use crate::scope::{Component, Context, in_order_of_reference};
+use crate::struct_info::closed::{is_closed, show};
 use crate::struct_info::{
-    Nowhere, ShapeRelation, Surroundings, check_compatibility_in, closed, info_of_prim_func, is_more_specific_in, shown,
+    ShapeRelation, Surroundings, check_compatibility_in, closed, info_of_prim_func, is_more_specific_in,
 };
 
 /// The result of derivation for a module.
@@ -64,7 +65,7 @@ impl DeriveReport {
     /// Renames the variables of function types to their names in the program.
     fn shown(mut self) -> DeriveReport {
         let infos = self.functions.iter_mut().chain(&mut self.prim_funcs).map(|(_, info)| info);
-        infos.chain(self.vars.iter_mut().map(|(_, info)| info)).for_each(|info| *info = shown(info, &Nowhere));
+        infos.chain(self.vars.iter_mut().map(|(_, info)| info)).for_each(show);
         self
     }
 
@@ -135,6 +136,38 @@ pub(crate) fn derive_module_in(
             let beforehand = Beforehand { located: Some(located), ..beforehand };
             derived(cx, module, groups, beforehand).0.shown()
         }
+    }
+}
+
+/// A derivation aside, before the types are known.
+pub(crate) struct EarlyDerivation {
+    /// What it has derived.
+    pub report: DeriveReport,
+    /// Its context, with the rules that it has used.
+    cx: Cx,
+}
+
+impl EarlyDerivation {
+    /// Derives a module without recording rules in this context.
+    pub(crate) fn of(cx: &Cx, module: &IrModule, groups: &[Component]) -> EarlyDerivation {
+        let mut cx = cx.unobserved();
+        let report = derive_module_in(&mut cx, module, groups, Beforehand::default());
+        EarlyDerivation { report, cx }
+    }
+
+    /// The derivation after type checking, if it is this one. Type checking adds which functions are pure
+    /// ([`Deriver::with_purity_of`]), which matters only where something refers to one of these.
+    pub(crate) fn after_types(
+        self,
+        cx: &mut Cx,
+        module: &IrModule,
+        groups: &[Component],
+        pure: &FxHashSet<Name>,
+    ) -> Option<DeriveReport> {
+        let is_pure = |member: &usize| module.funcs.get(*member).is_some_and(|(gv, _)| pure.contains(&gv.name));
+        let mentioned = groups.iter().filter(|group| group.mentioned);
+        let same = !mentioned.flat_map(|group| &group.members).any(is_pure);
+        (same && cx.take_over(&self.cx)).then_some(self.report)
     }
 }
 
@@ -289,6 +322,15 @@ impl<'c, 'm> Deriver<'c, 'm> {
     fn closed(&self, info: &StructInfo) -> StructInfo {
         let info = self.ranked(info);
         closed(self.cx, &info, &self.scope)
+    }
+
+    /// [`Deriver::closed`], without a copy of what is closed already.
+    fn into_closed(&self, info: StructInfo) -> StructInfo {
+        let ranked = self.ranked(&info);
+        let same = matches!(ranked, Cow::Borrowed(_)) && is_closed(&ranked);
+        let changed = (!same).then(|| closed(self.cx, &ranked, &self.scope));
+        drop(ranked);
+        changed.unwrap_or(info)
     }
 
     /// Literal E25: information about a variable does not affect a tensor that has it as its shape.

@@ -23,6 +23,10 @@ const ALL_PARTS: usize = 4 * MOST_PARTS;
 /// ones.
 const FEW_PARTS: usize = 1 << 10;
 
+/// The largest number of parts of dimensions that a pass over a program visits in total. They are visited by short
+/// loops. A size to which every binding adds has as many parts as there are bindings, in each of them.
+const ALL_SIZES: usize = 1 << 27;
+
 /// The message about a tuple with more parts.
 pub const TOO_WIDE: &str = "what is known of it has more than a million parts, by itself or with what is known before it, \
                             counting those of function types that it shares as often as they occur in it";
@@ -102,31 +106,56 @@ impl WrittenParts {
 #[derive(Debug)]
 pub struct Parts {
     left: usize,
+    /// The number of parts of dimensions that it may still visit.
+    sizes_left: usize,
     /// The number of all counted parts, if shared parts count once.
     seen: usize,
+    /// The same of the parts of dimensions.
+    seen_sizes: usize,
     /// The numbers of parts of tuples and functions. Their fields are kept alive, so that no others take their
     /// addresses. A tuple with shared fields counts at each occurrence, but is visited once.
     types: FxHashMap<usize, (Shared<Type, FuncType>, Count)>,
     infos: FxHashMap<usize, (Shared<StructInfo, FuncStructInfo>, Count)>,
+    /// The numbers of parts of operands with operands of their own, which are kept alive too.
+    operands: FxHashMap<usize, (Arc<PrimExpr>, usize)>,
 }
 
 /// The number of visited parts.
 #[derive(Clone, Copy, Debug)]
 struct Count {
+    /// Without the parts of dimensions.
     parts: usize,
+    /// The parts of dimensions.
+    sizes: usize,
     /// Whether it contains no function type. Then a shared tuple is visited once. Otherwise the variables of the
     /// function type affect the result, so each occurrence is visited.
     plain: bool,
 }
 
 impl Count {
-    fn of_leaf(parts: usize) -> Count {
-        Count { parts, plain: true }
+    /// One part with so many parts of dimensions.
+    fn of_leaf(sizes: usize) -> Count {
+        Count { parts: 1, sizes, plain: true }
+    }
+
+    fn of_func() -> Count {
+        Count { plain: false, ..Count::of_leaf(0) }
     }
 
     fn with(self, part: Count) -> Count {
-        Count { parts: self.parts.saturating_add(part.parts), plain: self.plain && part.plain }
+        Count {
+            parts: self.parts.saturating_add(part.parts),
+            sizes: self.sizes.saturating_add(part.sizes),
+            plain: self.plain && part.plain,
+        }
     }
+}
+
+/// Takes the parts of one type or piece of information off a budget. Returns whether it has so many.
+fn charge(left: &mut usize, parts: usize) -> bool {
+    let most = left.saturating_add(FEW_PARTS).min(MOST_PARTS);
+    *left = left.saturating_sub(parts.min(most).saturating_sub(FEW_PARTS));
+    parts <= most
 }
 
 /// The shared part of a tree.
@@ -148,27 +177,34 @@ impl<T, F> Shared<T, F> {
 
 impl Default for Parts {
     fn default() -> Parts {
-        Parts { left: ALL_PARTS, seen: 0, types: FxHashMap::default(), infos: FxHashMap::default() }
+        Parts {
+            left: ALL_PARTS,
+            sizes_left: ALL_SIZES,
+            seen: 0,
+            seen_sizes: 0,
+            types: FxHashMap::default(),
+            infos: FxHashMap::default(),
+            operands: FxHashMap::default(),
+        }
     }
 }
 
 impl Parts {
     /// Whether the parts of a type may be visited. If so, they count from now on.
     pub fn allow_type(&mut self, ty: &Type) -> bool {
-        let parts = self.of_type(ty).parts;
-        self.allow(parts)
+        let count = self.of_type(ty);
+        self.allow(count)
     }
 
     /// Whether the parts of a piece of information may be visited. If so, they count from now on.
     pub fn allow_info(&mut self, info: &StructInfo) -> bool {
-        let parts = self.of_info(info).parts;
-        self.allow(parts)
+        let count = self.of_info(info);
+        self.allow(count)
     }
 
-    fn allow(&mut self, parts: usize) -> bool {
-        let most = self.left.saturating_add(FEW_PARTS).min(MOST_PARTS);
-        self.left = self.left.saturating_sub(parts.min(most).saturating_sub(FEW_PARTS));
-        parts <= most
+    fn allow(&mut self, count: Count) -> bool {
+        let together = count.parts.saturating_add(count.sizes) <= MOST_PARTS;
+        charge(&mut self.left, count.parts) & charge(&mut self.sizes_left, count.sizes) & together
     }
 
     /// The number of parts of a type. Beyond the limit the exact number does not matter.
@@ -177,7 +213,7 @@ impl Parts {
             Type::Tuple(fields) if !fields.is_empty() => Shared::Tuple(fields.clone()),
             Type::Func(func) => Shared::Func(func.clone()),
             Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Prim(_) | Type::PackedFunc | Type::Tuple(_) => {
-                return self.of_leaf(1);
+                return self.of_leaf(0);
             }
         };
         let place = shared.place();
@@ -186,10 +222,10 @@ impl Parts {
         }
         self.seen = self.seen.saturating_add(1);
         let parts = with_stack(|| match &shared {
-            Shared::Tuple(fields) => fields.iter().fold(Count::of_leaf(1), |sum, field| sum.with(self.of_type(field))),
+            Shared::Tuple(fields) => fields.iter().fold(Count::of_leaf(0), |sum, field| sum.with(self.of_type(field))),
             Shared::Func(func) => {
                 let parts = func.arg_types.iter().chain([&func.ret_type]);
-                parts.fold(Count { parts: 1, plain: false }, |sum, part| sum.with(self.of_type(part)))
+                parts.fold(Count::of_func(), |sum, part| sum.with(self.of_type(part)))
             }
         });
         let parts = self.together(parts);
@@ -199,12 +235,17 @@ impl Parts {
 
     /// For a tuple without function types, at most the number of distinct parts is visited.
     fn together(&self, count: Count) -> Count {
-        if count.plain { Count { parts: count.parts.min(self.seen), ..count } } else { count }
+        if !count.plain {
+            return count;
+        }
+        Count { parts: count.parts.min(self.seen), sizes: count.sizes.min(self.seen_sizes), plain: true }
     }
 
-    fn of_leaf(&mut self, parts: usize) -> Count {
-        self.seen = self.seen.saturating_add(parts);
-        Count::of_leaf(parts)
+    /// One part with so many parts of dimensions.
+    fn of_leaf(&mut self, sizes: usize) -> Count {
+        self.seen = self.seen.saturating_add(1);
+        self.seen_sizes = self.seen_sizes.saturating_add(sizes);
+        Count::of_leaf(sizes)
     }
 
     fn of_info(&mut self, info: &StructInfo) -> Count {
@@ -213,17 +254,18 @@ impl Parts {
             StructInfo::Func(func) => Shared::Func(func.clone()),
             StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. })
             | StructInfo::Shape(ShapeStructInfo { values: Some(dims), .. }) => {
-                let parts = dims.iter().fold(1, |sum: usize, dim| sum.saturating_add(of_dim(dim)));
-                return self.of_leaf(parts);
+                let sizes = dims.iter().fold(0, |sum: usize, dim| sum.saturating_add(self.of_dim(dim)));
+                return self.of_leaf(sizes);
             }
             StructInfo::Prim(PrimStructInfo { value: Some(value), .. }) => {
-                return self.of_leaf(of_dim(value).saturating_add(1));
+                let sizes = self.of_dim(value);
+                return self.of_leaf(sizes);
             }
             StructInfo::Object
             | StructInfo::Tensor(_)
             | StructInfo::Shape(_)
             | StructInfo::Prim(_)
-            | StructInfo::Tuple(_) => return self.of_leaf(1),
+            | StructInfo::Tuple(_) => return self.of_leaf(0),
         };
         let place = shared.place();
         if let Some((_, parts)) = self.infos.get(&place) {
@@ -231,21 +273,44 @@ impl Parts {
         }
         self.seen = self.seen.saturating_add(1);
         let parts = with_stack(|| match &shared {
-            Shared::Tuple(fields) => fields.iter().fold(Count::of_leaf(1), |sum, field| sum.with(self.of_info(field))),
+            Shared::Tuple(fields) => fields.iter().fold(Count::of_leaf(0), |sum, field| sum.with(self.of_info(field))),
             Shared::Func(func) => {
                 let parts = func.params.iter().flat_map(|params| params.iter()).chain([&func.ret]);
-                parts.fold(Count { parts: 1, plain: false }, |sum, part| sum.with(self.of_info(part)))
+                parts.fold(Count::of_func(), |sum, part| sum.with(self.of_info(part)))
             }
         });
         let parts = self.together(parts);
         self.infos.insert(place, (shared, parts));
         parts
     }
-}
 
-/// The number of parts of a dimension. Counting stops beyond the limit.
-fn of_dim(dim: &PrimExpr) -> usize {
-    dim.parts().take(MOST_PARTS + 1).count()
+    /// The number of parts of a dimension, shared ones as often as they occur. An operand is counted once, however many
+    /// dimensions have it: a size that grows with every binding has the one before as an operand.
+    fn of_dim(&mut self, dim: &PrimExpr) -> usize {
+        match dim {
+            PrimExpr::Var(_) | PrimExpr::IntImm(_) => 1,
+            PrimExpr::Binary(_, a, b) => self.of_operands([a, b]),
+            PrimExpr::Not(a) => self.of_operands([a]),
+            PrimExpr::Select(c, t, f) => self.of_operands([c, t, f]),
+        }
+    }
+
+    fn of_operands<const N: usize>(&mut self, operands: [&Arc<PrimExpr>; N]) -> usize {
+        operands.into_iter().fold(1, |sum: usize, operand| sum.saturating_add(self.of_operand(operand)))
+    }
+
+    fn of_operand(&mut self, operand: &Arc<PrimExpr>) -> usize {
+        if matches!(**operand, PrimExpr::Var(_) | PrimExpr::IntImm(_)) {
+            return 1;
+        }
+        let place = Arc::as_ptr(operand) as usize;
+        if let Some((_, count)) = self.operands.get(&place) {
+            return *count;
+        }
+        let count = with_stack(|| self.of_dim(operand));
+        self.operands.insert(place, (operand.clone(), count));
+        count
+    }
 }
 
 #[cfg(test)]
@@ -307,6 +372,18 @@ mod tests {
         let doubled = |count: usize| (0..count).fold(PrimExpr::var("n"), |e, _| double(e));
         let allows = |count: usize| Parts::default().allow_info(&StructInfo::shape([doubled(count)]));
         assert!(allows(10) && allows(18) && !allows(20) && !allows(100));
+    }
+
+    #[test]
+    fn what_a_growing_size_shares_with_the_one_before_is_counted_once() {
+        let (mut parts, mut size) = (Parts::default(), PrimExpr::var("n"));
+        for bindings in 1..4_000 {
+            size = PrimExpr::binary(BinaryOp::Add, size, PrimExpr::var("n"));
+            // Each sum has one operator and one variable more.
+            assert_eq!(parts.of_dim(&size), 2 * bindings + 1);
+            assert!(parts.allow_info(&StructInfo::shape([size.clone()])));
+            assert!(parts.operands.len() < bindings);
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The context of every judgement: the edition, the reading, the strength of the prover, and the records. Only seven
 //! methods record the use of a rule: [`Cx::by_cases`], [`Cx::by_kind`], [`Cx::holds`], [`Cx::conclude`], [`Cx::fire`],
 //! [`Cx::premise`], and [`Cx::judge`] for a whole judgement. Claims of golden cases, knock-out and derivation trees all
-//! depend on them.
+//! depend on them. [`Cx::take_over`] adds what they have recorded in another context.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -614,6 +614,18 @@ impl Cx {
     /// The rows of definitions by cases that were considered since the [recording](Cx::with_rows_noted) began.
     pub fn rows_looked_at(&self) -> RowsLookedAt {
         self.watch.as_ref().and_then(|watch| watch.rows).unwrap_or_default()
+    }
+
+    /// Takes over the rules that a judgement [aside](Cx::unobserved) has used, as if it had been made here. Returns
+    /// false, and takes nothing, if this context has special settings: a mask, a mutant or a record beside that of the
+    /// rules would have to know of every step.
+    #[must_use = "the judgement must be made again"]
+    pub fn take_over(&mut self, aside: &Cx) -> bool {
+        if self.watch.is_some() {
+            return false;
+        }
+        self.recorded.add(&aside.recorded);
+        true
     }
 
     /// Clears the record of used rules.

@@ -26,7 +26,6 @@ pub(super) fn of_values(mut cx: Cx, infer: Option<Infer>, call: &Call, values: &
 
 /// The structural information of a value, as far as tensor operators need it.
 fn of_value(value: &Value) -> StructInfo {
-    let dims = |sizes: &[i64]| sizes.iter().copied().map(PrimExpr::IntImm).collect::<Vec<PrimExpr>>();
     if let Value::Tensor(tensor) = value {
         StructInfo::tensor(dims(tensor.shape()), tensor.dtype())
     } else if let Value::Shape(sizes) = value {
@@ -38,6 +37,10 @@ fn of_value(value: &Value) -> StructInfo {
     } else {
         StructInfo::Object
     }
+}
+
+fn dims(sizes: &[i64]) -> impl Iterator<Item = PrimExpr> {
+    sizes.iter().copied().map(PrimExpr::IntImm)
 }
 
 fn integer(prim: &Prim) -> Option<PrimExpr> {
@@ -60,7 +63,7 @@ fn with_immediates<'a>(call: &'a Call, values: &[Value]) -> Cow<'a, Call> {
 
 fn immediate(value: &Value) -> Option<Expr> {
     match value {
-        Value::Shape(sizes) => Some(Expr::shape(sizes.iter().copied().map(PrimExpr::IntImm))),
+        Value::Shape(sizes) => Some(Expr::shape(dims(sizes))),
         Value::Prim(prim) => Some(Expr::PrimValue(boxed(prim))),
         Value::Str(text) => Some(Expr::StringImm(StringImm { value: text.clone(), span: Span::NONE })),
         Value::DataType(dtype) => Some(Expr::DataTypeImm(DataTypeImm { value: *dtype, span: Span::NONE })),

@@ -71,6 +71,18 @@ pub fn shown(s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
     replace_everywhere(s, &mapping)
 }
 
+/// [`shown`] where nothing is in scope, in place.
+pub(crate) fn show(s: &mut StructInfo) {
+    if !is_closed(s) {
+        *s = shown(s, &Nowhere);
+    }
+}
+
+/// Whether it is closed at every place: no function type in it may introduce variables.
+pub(crate) fn is_closed(s: &StructInfo) -> bool {
+    !holds_signature(s)
+}
+
 /// The form of information in messages.
 pub struct ClosedDisplay<'s>(pub &'s StructInfo);
 

@@ -15,8 +15,8 @@ use crate::shape::prove_equal;
 pub fn may_overlap(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> bool {
     Overlap { scope: JudgementScope::new(scope), seen: Once::default() }.of(
         cx,
-        &seen_through(s1, scope),
-        &seen_through(s2, scope),
+        &seen_through(s1.clone(), scope),
+        &seen_through(s2.clone(), scope),
     )
 }
 
@@ -94,7 +94,7 @@ impl Overlap<'_> {
                 let own = |func: &FuncStructInfo| Own::of(func, &self.scope).to_set();
                 let introduced = self.scope.introduce(own(f1).into_iter().chain(own(f2)).collect());
                 self.seen.forget();
-                let result = |func: &FuncStructInfo| seen_through(&func.ret, &self.scope);
+                let result = |func: &FuncStructInfo| seen_through(func.ret.clone(), &self.scope);
                 let overlap = params1.len() == params2.len() && self.of(cx, &result(f1), &result(f2));
                 drop(introduced);
                 self.seen.forget();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::surroundings::Surroundings;
 use crate::grammar::{Ndim, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo, Var};
-use crate::judge::{Cx, Once, Proof, with_stack};
+use crate::judge::{Cx, Once, Proof, VisitedTuples, is_new, with_stack};
 use crate::shape::prove_equal_briefly;
 
 /// The outcome of comparing lists of dimensions.
@@ -78,8 +78,19 @@ fn look_through(shape: &TensorShape, scope: &dyn Surroundings) -> KnownShape {
 }
 
 /// The same information with shape variables of tensors replaced by the known dimensions, or their number.
-pub fn seen_through(info: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
-    through(info, scope, &Once::default())
+pub fn seen_through(info: StructInfo, scope: &dyn Surroundings) -> StructInfo {
+    if holds_shape_var(&info, &mut VisitedTuples::default()) { through(&info, scope, &Once::default()) } else { info }
+}
+
+/// Whether a tensor outside of function types has a variable for its shape.
+fn holds_shape_var(info: &StructInfo, seen: &mut VisitedTuples) -> bool {
+    match info {
+        StructInfo::Tensor(TensorStructInfo { shape, .. }) => shape.as_ref().is_some_and(is_var),
+        StructInfo::Tuple(fields) => {
+            is_new(fields, seen) && with_stack(|| fields.iter().any(|field| holds_shape_var(field, seen)))
+        }
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => false,
+    }
 }
 
 fn through(info: &StructInfo, scope: &dyn Surroundings, known: &Once<StructInfo, StructInfo>) -> StructInfo {

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::book::Erratum;
-use crate::derivation::{Beforehand, DeriveReport, derive_module_in};
+use crate::derivation::{DeriveReport, EarlyDerivation};
 use crate::findings::{Diagnostic, FaultySpans, Finder, Severity, Trail};
 use crate::grammar::width::Parts;
 use crate::grammar::{DeriveFunc, Function, GlobalFunc, IrModule, Name, Ndim, StructInfo, Type, Var};
@@ -58,7 +58,7 @@ impl TypeReport {
 pub fn check_module(cx: &mut Cx, module: &IrModule) -> TypeReport {
     let groups = in_order_of_reference(module);
     let known = known_of_vars(cx, module, &groups);
-    check_module_in(cx, module, &groups, &known, FaultySpans::default())
+    check_module_in(cx, module, &groups, &known.report, FaultySpans::default())
 }
 
 /// Like [`check_module`], given the order of the global functions, the [derived information](known_of_vars) about
@@ -92,8 +92,8 @@ pub(crate) fn check_module_in<'m>(
 /// TC.CALL.OP: the structural information of the variables of a module, which the macros of operators need. It is
 /// derived without recording rules or reporting findings. Types are checked before structural information
 /// (TC.BEFORE-SI), whose errors are reported later.
-pub(crate) fn known_of_vars(cx: &Cx, module: &IrModule, groups: &[Component]) -> DeriveReport {
-    derive_module_in(&mut cx.unobserved(), module, groups, Beforehand::default())
+pub(crate) fn known_of_vars(cx: &Cx, module: &IrModule, groups: &[Component]) -> EarlyDerivation {
+    EarlyDerivation::of(cx, module, groups)
 }
 
 /// The type of a variable; `None` after an error.

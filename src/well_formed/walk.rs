@@ -21,6 +21,8 @@ impl<'m> WellFormedChecker<'_, 'm> {
             self.op_is_callee(&op.op_name, op.span, false)
         } else if let Expr::Function(function) = expr {
             self.anonymous_function(function)
+        } else if let Expr::Var(_) | Expr::DataflowVar(_) = expr {
+            self.inside(expr)
         } else {
             with_stack(|| self.inside(expr))
         }

@@ -122,7 +122,10 @@ fn sources() -> Vec<CommandStep> {
 
 /// Checks that only ask the oracle.
 fn oracle(scope: CheckScope) -> Vec<CommandStep> {
-    let mut steps = vec![CommandStep::new(&format!("{TOOL} conform"))];
+    let mut steps = vec![
+        CommandStep::new(&format!("{TOOL} conform")),
+        CommandStep::new("target/release/xtask instructions --check"),
+    ];
     if scope == CheckScope::Full {
         // The database of advisories needs network access.
         steps.extend([

@@ -8,6 +8,7 @@ mod confirmed;
 mod damage;
 mod editions;
 mod engines;
+mod instructions;
 mod kernels;
 mod mutate;
 mod operator_soundness;
@@ -20,6 +21,10 @@ mod soundness;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+
+/// As the command has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The implementation of a task.
 enum Work {
@@ -76,6 +81,12 @@ const TASKS: &[(&str, &[Task])] = &[
         "Measurements",
         &[
             ("kernel-times", "[OPERATOR..]", "how long operators take, either way", Work::Here(kernels::times)),
+            (
+                "instructions",
+                "[--check|--write] [DRIVER..]",
+                "what the core costs, in instructions",
+                Work::Here(instructions::run),
+            ),
             ("programs", "RUNS [FIRST]", "the contents of generated programs", Work::Here(programs::run)),
             ("editions", "EDITION PREFIX..", "which golden cases hold in another edition", Work::Here(editions)),
             ("cases", "STEM..", "the oracle's answers for modules on given arguments", Work::Here(cases)),

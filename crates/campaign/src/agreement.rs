@@ -242,10 +242,15 @@ fn shown(outcome: &Outcome) -> String {
 
 /// The operators whose values a case is about.
 pub fn ops_of_case(case: &Case) -> impl Iterator<Item = &'static OpDef> + '_ {
-    relax_spec::ops::all().filter(|op| match op.clauses {
+    relax_spec::ops::all().filter(|op| is_about_values_of(case, op))
+}
+
+/// Whether a case is about an operator's value.
+pub fn is_about_values_of(case: &Case, op: &OpDef) -> bool {
+    match op.clauses {
         Clauses::Tensor(clauses) => matches!(case.ask, Ask::Evaluate(..)) && case.rules.contains(&clauses.value),
         Clauses::Text => false,
-    })
+    }
 }
 
 /// Counts a case about values. `known`: a ledger lists the outcome.
@@ -296,7 +301,7 @@ pub fn lacking(op: &OpDef, suite: &[Case]) -> Vec<String> {
     if op.attrs().next().is_some() != clauses.attrs.is_some() {
         lacks.push("attributes without their clause, or the reverse".to_string());
     }
-    if !suite.iter().any(|case| ops_of_case(case).any(|found| found.name == op.name)) {
+    if !suite.iter().any(|case| is_about_values_of(case, op)) {
         lacks.push("no case about its value".to_string());
     }
     let asked = crate::questions::questions(op, suite).len();

@@ -258,11 +258,14 @@ fn check_module(
     let context = || choice.cx(args.budget.cx());
     let claim = if args.program { Claim::Program } else { Claim::Fragment };
     let report = check_as(&mut context(), module, claim);
-    let literal = check_as(&mut context().with_reading(Reading::literal()), module, claim).diagnostics;
-    let literally = (has_errors(&report.diagnostics) != has_errors(&literal)).then(|| verdict(&literal));
-    let proposed = choice.proposal.map(|proposal| under(args, &choice, proposal, module, claim, &report.diagnostics));
     let unknown = unknown_names(module, options::unknown_ops(args.allow_unknown_ops));
     let findings = all_findings(&mut context(), &report, unknown.clone());
+    // What is known of every variable is large, and need not lie beside that of the other readings.
+    let (of_check, fragment) = (report.diagnostics, report.fragment);
+    drop((report.module, report.types, report.derived));
+    let literal = check_as(&mut context().with_reading(Reading::literal()), module, claim).diagnostics;
+    let literally = (has_errors(&of_check) != has_errors(&literal)).then(|| verdict(&literal));
+    let proposed = choice.proposal.map(|proposal| under(args, &choice, proposal, module, claim, &of_check));
     let later = RejectedProgram { module, claim, unknown: &unknown, cx: &context() };
     let accepted = if has_errors(&findings) { later.accepting(&findings) } else { vec![None; findings.len()] };
     let vanish_in = source.claimed_edition().filter(|claimed| {
@@ -278,7 +281,6 @@ fn check_module(
             CheckFormat::Json => format!("{}\n", typed.json(&OutputTarget::default())),
         }
     });
-    let fragment = report.fragment;
     OfModule { name, typed, choice, findings, accepted, vanish_in, literally, proposed, has_global_infos, fragment }
 }
 

@@ -16,8 +16,8 @@ use ask::implementation::Implementation;
 use ask::process::Interrupt;
 use ask::runner::{self, ImplementationPool, Seen, SuiteSchedule};
 use campaign::agreement::{
-    self, AgreementOutcome, AgreementRecord, AgreementTally, OpAgreement, OperatorPattern, count_case, judge,
-    ops_of_case,
+    self, AgreementOutcome, AgreementRecord, AgreementTally, OpAgreement, OperatorPattern, count_case,
+    is_about_values_of, judge, ops_of_case,
 };
 use campaign::questions::questions;
 use relax_spec::book::{Edition, or_meant, ron_options};
@@ -122,7 +122,7 @@ fn table(args: &Args, suite: &[Case], chosen: &[&OpDef]) -> CommandResult {
 
 /// The cases about an operator's values.
 fn cases_of<'a>(op: &OpDef, suite: &'a [Case]) -> Vec<&'a Case> {
-    suite.iter().filter(|case| ops_of_case(case).any(|found| found.name == op.name)).collect()
+    suite.iter().filter(|case| is_about_values_of(case, op)).collect()
 }
 
 /// The datatypes of the tensors in an operator's cases.

@@ -51,8 +51,10 @@ impl<'b> Inliner<'b> {
         if let Some(returns) = &mut def.returns {
             self.visit_annotation(returns);
         }
-        let bound = Bindings::of(def).count;
         let mut values = self.values.borrow().clone();
+        // Most functions give no name to a Python value, and then it does not matter how often each is bound.
+        let names_values = !values.is_empty() || NamedValues::in_function(def);
+        let bound = if names_values { Bindings::of(def).count } else { FxHashMap::default() };
         values.retain(|name, _| !bound.contains_key(name));
         let in_relax = !def.decorator_list.iter().any(|decorator| is_prim_func(&decorator.expression));
         Inliner { values: RefCell::new(values), bound, in_relax, budget: self.budget }.visit_body(&mut def.body);
@@ -232,6 +234,44 @@ fn is_value(e: &py::Expr, in_relax: bool) -> bool {
             in_relax && (is_struct_info(e) || made() || numpy_array(e).is_some())
         }
         py::Expr::Attribute(a) => in_relax && matches!(a.attr.as_str(), "struct_info" | "ty") && a.value.is_name_expr(),
+        _ => false,
+    }
+}
+
+/// Looks for assignments that may give a name to a Python value, before anything is written out.
+#[derive(Default)]
+struct NamedValues {
+    found: bool,
+}
+
+impl NamedValues {
+    fn in_function(def: &py::StmtFunctionDef) -> bool {
+        let mut names = NamedValues::default();
+        names.visit_body(&def.body);
+        names.found
+    }
+}
+
+impl<'a> Visitor<'a> for NamedValues {
+    fn visit_stmt(&mut self, statement: &'a py::Stmt) {
+        if let py::Stmt::Assign(assign) = statement {
+            self.found |= is_value(&assign.value, true) || may_become_list(&assign.value);
+        }
+        if !self.found {
+            with_stack(|| visitor::walk_stmt(self, statement));
+        }
+    }
+
+    /// An expression contains no assignment.
+    fn visit_expr(&mut self, _: &'a py::Expr) {}
+}
+
+/// Whether an expression may be a list, or a member of one, when it is written out.
+fn may_become_list(e: &py::Expr) -> bool {
+    match e {
+        py::Expr::BinOp(_) | py::Expr::ListComp(_) => true,
+        // A name that stands for no value is not replaced.
+        py::Expr::Subscript(subscript) => !subscript.value.is_name_expr(),
         _ => false,
     }
 }
