@@ -2,7 +2,7 @@
 
 
 def with_calls(change):
-    """A function with other arguments in its calls: `change` gives those of a call, by the operator's name."""
+    """A function with other arguments in its calls: `change` gives those of a call, by what is called."""
 
     def edit(func):
         from tvm import relax
@@ -12,7 +12,8 @@ def with_calls(change):
         @relax.expr_functor.mutator
         class Calls(relax.PyExprMutator):
             def visit_call_(self, call):
-                args = change(getattr(call.op, "name", ""), list(call.args))
+                name = getattr(call.op, "global_symbol", None) or getattr(call.op, "name", "")
+                args = change(str(name), list(call.args))
                 return names.call(call.op, args, call.attrs, names.info_args(call))
 
         return Calls().visit_expr(func)
@@ -58,6 +59,16 @@ def one_storage(func):
         return args
 
     return with_calls(change)(func)
+
+
+def another_size(name, args):
+    """A shape of one size that was computed is that of the place behind."""
+    import names
+
+    if name != "vm.builtin.make_shape" or len(args) != 4:
+        return args
+    place = int(getattr(args[-1], "value", args[-1]))
+    return [*args[:-1], names.prim_value(names.IntImm("int64", place + 1))]
 
 
 def killed(binding, what):

@@ -9,6 +9,7 @@ import contextlib
 import re
 
 from seeded_edits import (
+    another_size,
     free_a_variable,
     kill_later,
     kill_the_result,
@@ -16,6 +17,7 @@ from seeded_edits import (
     nest_a_call,
     one_storage,
     storage_of,
+    with_calls,
 )
 
 #: The passes of the default pipeline, in their order, behind the one that local functions need.
@@ -150,11 +152,7 @@ WRONG = {
             "R.reshape(R.permute_dims(a, axes=[1, 0]), R.shape([n * 4]))",
         ),
     ),
-    "computes_a_size_wrongly": (
-        "sizes",
-        AT_THE_END,
-        (r"(H\[T\.int64\(2\)\] = .*)T\.int64\(4\)", r"\1T.int64(5)"),
-    ),
+    "takes_another_size": ("sizes", AT_THE_END, with_calls(another_size)),
     # Loops.
     "off_by_one_in_a_tail": (
         "memory",
