@@ -818,6 +818,8 @@ impl Tensor {
     /// storage.
     pub fn readable_elements(&self) -> Option<Vec<bool>> {
         match self.0.lodging.get() {
+            // MEM.RELEASED: none by this name, whatever was written since.
+            Some(_) if self.1.get().is_some() => Some(vec![false; self.len()]),
             Some(lodging) => Some(lodging.readable(self.dtype().bytes() as u64)),
             None => self.0.values.borrow().listed(self.len()),
         }

@@ -175,6 +175,7 @@ fn whole_release(scope: CheckScope, version: TvmVersion) -> Vec<CommandStep> {
     if scope == CheckScope::Full {
         let adapter = format!("--adapter tvm@{release}");
         steps.push(CommandStep::new(&format!("{python} {CHECKS}/blame_seeded.py {TOOL} {adapter}")));
+        steps.push(CommandStep::new(&format!("{python} {CHECKS}/gradients.py {TOOL}")));
     }
     if scope == CheckScope::Full && version == TvmVersion::V0_27 {
         let corpora = format!("conformance/corpus conformance/corpus/tvm-{release}");

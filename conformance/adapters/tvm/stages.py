@@ -17,6 +17,7 @@ followed by the generation of code, whose passes over PrimFuncs are named and no
 """
 
 import json
+import os
 import re
 import runpy
 import sys
@@ -87,6 +88,8 @@ def made(name, arguments):
         return relax.get_pipeline(name)
     if ".py:" in name:
         file, _, name = name.rpartition(":")
+        # A file imports those beside it.
+        sys.path.append(os.path.dirname(os.path.abspath(file)))
         found = runpy.run_path(file)[name]
         return found if isinstance(found, tvm.ir.transform.Pass) else found()
     for place in (relax.transform, relax.backend):
@@ -160,7 +163,8 @@ class Run:
     def run(self, mod):
         import tvm
 
-        self.last = copied(mod)
+        # A pass may work in place, and the module is run again without it.
+        mod, self.last = copied(mod), copied(mod)
         context = tvm.transform.PassContext(3, disabled_pass=self.disabled, instruments=[self.recorder()])
         with tvm.target.Target("llvm"), context:
             steps = steps_of(self.request)

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use crate::grammar::Name;
-use crate::grammar::tir::{Param, PrimFunc};
+use crate::grammar::tir::{Param, PrimFunc, Stmt};
+use crate::judge::with_stack;
 use crate::ops::kernel::fail;
 use crate::struct_info::returned_datatype;
 use crate::tir::{TirArg, TirError, interpret_within};
@@ -73,14 +74,46 @@ pub(in crate::ops) fn result_misfit(m: &mut dyn Host, message: String) -> Result
     m.cx().premise(rule, 1, Err(Stop::error(rule, message)))
 }
 
-/// Different buffers of a `PrimFunc` must be different memory. Otherwise its behaviour is unspecified.
+/// Different buffers of a `PrimFunc` must be different memory, as far as it writes to one of them. Otherwise its
+/// behaviour is unspecified.
 fn apart(func: &PrimFuncObj, args: &[TirArg]) -> Result<(), Stop> {
-    let tensors: Vec<&Tensor> = args.iter().filter_map(TirArg::as_tensor).collect();
-    let overlaps = |(i, x): (usize, &&Tensor)| tensors.iter().skip(i + 1).any(|y| x.overlaps(y));
-    if tensors.iter().enumerate().any(overlaps) {
+    let buffers: Vec<(&Name, &Tensor)> = func
+        .func
+        .params
+        .iter()
+        .map(param_name)
+        .zip(args)
+        .filter_map(|(name, arg)| Some((name, arg.as_tensor()?)))
+        .collect();
+    let writes = |name: &Name| may_write(&func.func.body, name);
+    let clashes = |(i, (own, x)): (usize, &(&Name, &Tensor))| {
+        let others = buffers.iter().skip(i + 1);
+        others.filter(|(_, y)| x.overlaps(y)).any(|(other, _)| writes(own) || writes(other))
+    };
+    if buffers.iter().enumerate().any(clashes) {
         return Err(Stop::unspecified(format!("@{} is given two tensors that lie in the same bytes", func.name)));
     }
     Ok(())
+}
+
+/// Whether statements may write to a buffer: they store to it, or memory may get another name in them.
+fn may_write(stmts: &[Stmt], buffer: &Name) -> bool {
+    stmts.iter().any(|stmt| {
+        with_stack(|| match stmt {
+            Stmt::For(f) => may_write(&f.body, buffer),
+            Stmt::While(w) => may_write(&w.body, buffer),
+            Stmt::Block(b) => {
+                let init = b.init.iter().any(|init| may_write(init, buffer));
+                init || !b.matches.is_empty() || may_write(&b.body, buffer)
+            }
+            Stmt::If(i) => may_write(&i.then, buffer) || may_write(&i.otherwise, buffer),
+            Stmt::Store(s) => s.buffer.name == *buffer,
+            Stmt::Attr(a) => may_write(&a.body, buffer),
+            Stmt::LaunchThread(l) => may_write(&l.body, buffer),
+            Stmt::Let(_) | Stmt::Decl(_) | Stmt::Evaluate(_) => true,
+            Stmt::Alloc(_) | Stmt::Assert(_) | Stmt::Break | Stmt::Continue => false,
+        })
+    })
 }
 
 /// MEM.UNWRITTEN: the unreadable parts of an argument. They are allowed in arguments that a function only writes.

