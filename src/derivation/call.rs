@@ -184,7 +184,7 @@ impl<'m> Deriver<'_, 'm> {
         match self.cx.conclude(rule!("SI.DERIVE.CALL.OP"), inferred) {
             Ok(info) => {
                 let info = self.placed(call, &args, info);
-                Some(self.into_closed(info))
+                Some(self.closed_info(info))
             }
             Err(InferError { rule, message, limit }) => {
                 let message = format!("`{}`: {message}", op.op_name);

@@ -325,7 +325,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
     }
 
     /// [`Deriver::closed`], without a copy of what is closed already.
-    fn into_closed(&self, info: StructInfo) -> StructInfo {
+    fn closed_info(&self, info: StructInfo) -> StructInfo {
         let ranked = self.ranked(&info);
         let same = matches!(ranked, Cow::Borrowed(_)) && is_closed(&ranked);
         let changed = (!same).then(|| closed(self.cx, &ranked, &self.scope));

@@ -566,11 +566,24 @@ impl<'a> RefinementComparison<'a> {
             before = self.source_on(&first.input)?;
             best = first;
         }
-        let smaller = best.input.clone();
-        let seeds = if self.settings.exact { 1..1 } else { 1..SHADOWS + 1 };
-        let (source, target) = (&self.source, &self.target);
-        self.differing = first_differing_call(&mut self.cx.clone(), source, target, &smaller, &before, seeds)?;
+        self.differing = self.first_differing(&best.input, &before)?;
         self.found = Some(best);
+        Ok(())
+    }
+
+    fn first_differing(&self, args: &[ValueSpec], before: &Observed) -> Result<Option<Differing>, RefineError> {
+        let seeds = if self.settings.exact { 1..1 } else { 1..SHADOWS + 1 };
+        first_differing_call(&mut self.cx.clone(), &self.source, &self.target, args, before, seeds)
+    }
+
+    /// Searches for the first variable that differs on the input that breaks a clause, as it is.
+    pub(super) fn locate(&mut self) -> Result<(), RefineError> {
+        let args = match &self.found {
+            Some(FoundDeviation { verdict: RefinementVerdict::NotAllowed { .. }, input, .. }) => input.clone(),
+            Some(_) | None => return Ok(()),
+        };
+        let before = self.source_on(&args)?;
+        self.differing = self.first_differing(&args, &before)?;
         Ok(())
     }
 

@@ -60,8 +60,12 @@ pub(super) fn first_differing_call(
     before: &Observed,
     seeds: Range<u64>,
 ) -> Result<Option<Differing>, RefineError> {
+    // A compiled program does not show its variables.
+    if source.compiled.is_some() || target.compiled.is_some() {
+        return Ok(None);
+    }
     let found = first_differing(cx, source, target, args, before, seeds.clone())?;
-    if found.is_some() || source.compiled.is_some() || target.compiled.is_some() {
+    if found.is_some() {
         return Ok(found);
     }
     let [before_module, after_module] = [source, target].map(|subject| normalize(&mut cx.clone(), subject.module));

@@ -275,8 +275,8 @@ fn judged(
         comparison.is_as_known(input)?;
         comparison.on(input)?;
     }
-    if settings.runs > 0 && comparison.is_broken() {
-        comparison.shrink()?;
+    if comparison.is_broken() {
+        if settings.runs > 0 { comparison.shrink()? } else { comparison.locate()? }
     } else if settings.runs > 0 {
         match search::on_generated(&mut comparison) {
             // If no inputs can be generated, the given ones decide.

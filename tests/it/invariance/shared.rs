@@ -324,7 +324,7 @@ fn of_infos(cx: &dyn Fn() -> Cx, s1: &StructInfo, s2: &StructInfo, place: &Place
         let closed = si::closed(cx, s1, place);
         (si::shown(&closed, place), closed)
     });
-    all.ask("seen through", |_| si::seen_through(s1, place));
+    all.ask("seen through", |_| si::seen_through(s1.clone(), place));
     all.ask("ranked", |_| {
         s1.ranked(&|var| if *var.name == *"r" { Ndim::Known(1) } else { Ndim::Unknown }).into_owned()
     });
