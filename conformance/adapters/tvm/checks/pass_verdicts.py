@@ -12,7 +12,6 @@ import argparse
 import collections
 import fnmatch
 import json
-import pathlib
 import subprocess
 import sys
 
