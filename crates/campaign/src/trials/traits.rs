@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use relax_spec::grammar::visit::{Visitor, walk_call, walk_expr, walk_match_cast, walk_module, walk_prim_expr};
-use relax_spec::grammar::{Call, Expr, Function, IrModule, MatchCast, PrimExpr, ShapeVar, TensorData};
+use relax_spec::grammar::visit::{
+    Visitor, walk_call, walk_expr, walk_match_cast, walk_module, walk_prim_expr, walk_struct_info,
+};
+use relax_spec::grammar::{Call, Expr, Function, IrModule, MatchCast, PrimExpr, ShapeVar, StructInfo, TensorData};
 use relax_spec::value::{Scalar, Tensor, ValueSpec};
 
 named! {
@@ -37,6 +39,8 @@ enum Trait {
     Slight = "slight",
     /// It holds a boxed scalar.
     Scalar = "scalar",
+    /// An annotation says the value of a boxed scalar.
+    ScalarType = "scalar_type",
     /// It holds a sequence that is neither a body nor a branch.
     Nested = "nested",
     /// The difference occurs on the usual path, and not without optimizations: passes of the usual pipeline are to
@@ -209,8 +213,18 @@ fn written(module: &IrModule) -> BTreeSet<Trait> {
             self.0.insert(Trait::Symbolic);
         }
     }
-    let mut parts = ProgramTraits(BTreeSet::new());
+    /// Also visits the annotations of parameters and results.
+    struct ScalarTypes(bool);
+    impl Visitor for ScalarTypes {
+        fn visit_struct_info(&mut self, info: &StructInfo) {
+            self.0 |= matches!(info, StructInfo::Prim(prim) if prim.value.is_some());
+            walk_struct_info(self, info);
+        }
+    }
+    let (mut parts, mut types) = (ProgramTraits(BTreeSet::new()), ScalarTypes(false));
     walk_module(&mut parts, module);
+    walk_module(&mut types, module);
+    parts.0.extend(types.0.then_some(Trait::ScalarType));
     parts.0
 }
 
