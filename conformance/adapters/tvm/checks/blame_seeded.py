@@ -24,7 +24,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 PATIENCE = 300
 #: The passes that are not blamed, with the reason.
 KNOWN = {
-    "kills_too_early": "that a PrimFunc reads a tensor which was released is not seen where its bytes have been written",
     "moves_a_sum_over_a_cast": "an int8 overflows on few of the 20 inputs that are tried; 100 inputs show it",
 }
 
