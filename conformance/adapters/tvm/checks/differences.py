@@ -87,7 +87,7 @@ def main():
     parser.add_argument("files", type=pathlib.Path, nargs="*")
     parser.add_argument("--releases", default=RELEASES)
     parser.add_argument("--only", default="*")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     is_wrong = False
     for release in args.releases.split(","):
         tally = Tally()
