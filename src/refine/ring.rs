@@ -104,7 +104,7 @@ fn over_draws(
     let coinciding = input(comparison, given, 0).map(|args| on_draw(comparison, &args, last)).transpose()?;
     Ok(match coinciding {
         Some(Drawn::Differs(how)) => {
-            RealVerdict::Different { draw: draws + 1, how: format!("{how}, of equal numbers") }
+            RealVerdict::Different { draw: draws + 1, how: format!("{how}, where numbers of the input are equal") }
         }
         Some(Drawn::Same | Drawn::Open(_) | Drawn::OutOfFuel) | None => RealVerdict::Equal { draws },
     })
