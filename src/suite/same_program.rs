@@ -198,6 +198,11 @@ impl Pairing {
         o1.is_none() || both(o1, o2, |a, b| same(self, a, b))
     }
 
+    /// A cast whose result has no name may get one, which nothing uses then.
+    fn cast_var(&mut self, b1: Option<&Binder>, b2: Option<&Binder>) -> bool {
+        self.annotations == Annotations::Derived && b1.is_none() || both(b1, b2, |a, b| self.binder(a, b))
+    }
+
     fn binder(&mut self, b1: &Binder, b2: &Binder) -> bool {
         b1.kind == b2.kind
             && self.vars.meet(&b1.var, &b2.var)
@@ -271,7 +276,7 @@ impl Pairing {
             (Binding::MatchCast(b1), Binding::MatchCast(b2)) => {
                 self.expr(&b1.value, &b2.value)
                     && self.struct_info(&b1.struct_info, &b2.struct_info)
-                    && both(b1.var.as_ref(), b2.var.as_ref(), |a, b| self.binder(a, b))
+                    && self.cast_var(b1.var.as_ref(), b2.var.as_ref())
             }
             (Binding::VarBinding(_) | Binding::MatchCast(_), _) => false,
         }

@@ -41,6 +41,10 @@ fn dtype(letter: char) -> &'static str {
         'd' => "float64",
         'i' => "int32",
         'l' => "int64",
+        'c' => "int8",
+        'j' => "int16",
+        'u' => "uint8",
+        'v' => "uint32",
         other => panic!("`{other}` stands for no data type"),
     }
 }

@@ -129,12 +129,14 @@ def read(expr, name_of):
 def _read_call(expr, name_of):
     """Intrinsics that the simplifier introduces."""
     op = getattr(getattr(expr, "op", None), "name", None)
+    # The namespace has another name in each release.
+    name = str(op).rpartition(".")[2]
     args = list(getattr(expr, "args", []))
-    if op in ("tirx.if_then_else", "tir.if_then_else"):
+    if name == "if_then_else":
         return {"Select": [read(e, name_of) for e in args]}
-    if op in ("tirx.shift_left", "tir.shift_left") and isinstance(args[1], tirx.IntImm):
+    if name == "shift_left" and isinstance(args[1], tirx.IntImm):
         return {"Mul": [read(args[0], name_of), 1 << int(args[1].value)]}
-    if op in ("tirx.shift_right", "tir.shift_right") and isinstance(args[1], tirx.IntImm):
+    if name == "shift_right" and isinstance(args[1], tirx.IntImm):
         return {"FloorDiv": [read(args[0], name_of), 1 << int(args[1].value)]}
     raise Unsupported(f"the TIR expression {type(expr).__name__} {op or ''}".rstrip())
 

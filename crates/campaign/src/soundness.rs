@@ -2,15 +2,16 @@
 //! each variable is compared with every value bound to it.
 
 use relax_spec::rule;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
 use crate::generate::nodes::{holds_function, with_purity};
 use crate::generate::{Tape, module_of_functions};
+use relax_spec::arguments::{ArgumentSource, Draw};
 use relax_spec::book::{Edition, Rule};
 use relax_spec::check::{CheckReport, check_program};
 use relax_spec::derivation::{DeriveReport, inferred_results};
@@ -22,7 +23,7 @@ use relax_spec::grammar::{
     VarBinding,
 };
 use relax_spec::judge::{Cx, Ending, RuntimeError};
-use relax_spec::value::{Host, Prim, Scalar, Stop, Tensor, Value};
+use relax_spec::value::{Host, Prim, Scalar, Stop, Tensor, Value, from_specs};
 
 /// The result for one program.
 #[derive(Clone, PartialEq, Debug)]
@@ -129,6 +130,57 @@ impl Visitor for Views {
     }
 }
 
+/// In how many runs other information than the derived one has to be true.
+const RUNS: usize = 40;
+
+/// Whether information about a variable is true in generated runs from an entry point, at least one of which binds the
+/// variable.
+pub fn is_true_of(edition: Edition, module: &IrModule, entry: &str, var: &Var, info: &StructInfo) -> bool {
+    let Some(GlobalFunc::Function(function)) = module.get(entry) else { return false };
+    // A variable that is not in scope would be bound by the comparison.
+    if !shape_vars(info).is_subset(&shape_vars_of(function)) {
+        return false;
+    }
+    let source = ArgumentSource::of(&[module], 0, EvalOptions::default().memory);
+    let mut bound = 0;
+    for index in 0..RUNS {
+        let args = source.for_function(function, &BTreeMap::new(), Draw { index, attempt: 1 });
+        let Some(args) = args.and_then(|args| from_specs(&args, &EvalOptions::default().registry).ok()) else {
+            continue;
+        };
+        let held = Rc::new(BindingMonitor::of([(var.clone(), info.clone())]));
+        let options =
+            EvalOptions { watch: Some(held.clone()), fuel: 100_000, max_depth: 200, ..EvalOptions::default() };
+        evaluate(&mut Cx::new().with_edition(edition), module, entry, args, &options);
+        if held.found.borrow().is_some() {
+            return false;
+        }
+        bound += held.bound.get();
+    }
+    bound > 0
+}
+
+fn shape_vars(info: &StructInfo) -> BTreeSet<ShapeVar> {
+    let mut seen = ShapeVars::default();
+    seen.visit_struct_info(info);
+    seen.0
+}
+
+fn shape_vars_of(function: &Function) -> BTreeSet<ShapeVar> {
+    let mut seen = ShapeVars::default();
+    seen.visit_function(function);
+    seen.0
+}
+
+#[derive(Default)]
+struct ShapeVars(BTreeSet<ShapeVar>);
+
+impl Visitor for ShapeVars {
+    fn visit_shape_var(&mut self, var: &ShapeVar) {
+        self.0.insert(var.clone());
+    }
+}
+
 fn found(report: &CheckReport, severity: Severity) -> Vec<Rule> {
     let findings = report.diagnostics.iter().filter(|finding| finding.severity == severity);
     findings.map(|finding| finding.rule).collect()
@@ -209,17 +261,24 @@ fn boxed(prim: &PrimStructInfo, truth: bool) -> Option<Value> {
 struct BindingMonitor {
     derived: FxHashMap<Var, StructInfo>,
     found: RefCell<Option<String>>,
+    /// How many values were compared.
+    bound: Cell<usize>,
 }
 
 impl BindingMonitor {
     fn new(report: &DeriveReport) -> BindingMonitor {
-        BindingMonitor { derived: report.vars.iter().cloned().collect(), found: RefCell::new(None) }
+        BindingMonitor::of(report.vars.iter().cloned())
+    }
+
+    fn of(derived: impl IntoIterator<Item = (Var, StructInfo)>) -> BindingMonitor {
+        BindingMonitor { derived: derived.into_iter().collect(), found: RefCell::new(None), bound: Cell::new(0) }
     }
 }
 
 impl RunObserver for BindingMonitor {
     fn bound(&self, run: &mut dyn Host, var: &Var, value: &Value) {
         let Some(info) = self.derived.get(var) else { return };
+        self.bound.set(self.bound.get() + 1);
         if self.found.borrow().is_none() && !describes(run, info, value) {
             *self.found.borrow_mut() = Some(format!("`{var}` is derived {info}, and is {value}"));
         }

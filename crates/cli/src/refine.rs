@@ -402,7 +402,10 @@ impl RefinementReport<'_> {
         }
         let open = matches!(verdict, RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_));
         if let Some(reason) = reason.as_ref().filter(|_| !open) {
-            let _ = writeln!(text, "  undecided on {undecided} more: {}", self.cut(reason));
+            let _ = match undecided {
+                0 => writeln!(text, "  inputs that do not count: {}", self.cut(reason)),
+                _ => writeln!(text, "  undecided on {undecided} more: {}", self.cut(reason)),
+            };
         } else if *compared > 0 && open {
             let _ = writeln!(text, "  on {undecided} of {} inputs", compared + undecided);
         }

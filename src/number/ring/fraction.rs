@@ -1,7 +1,5 @@
 //! The simplest fraction near a float.
 
-use std::f64::consts;
-
 use crate::number::FloatType;
 
 /// Numerator and denominator of the fraction with the smallest denominator whose nearest float is the value; `None` if
@@ -44,37 +42,9 @@ fn between(low: (i128, i128), high: (i128, i128)) -> (i128, i128) {
     (whole * numerator + denominator, numerator)
 }
 
-/// The irrational numbers that programs write as constants.
-const IRRATIONAL: [f64; 10] = [
-    consts::SQRT_2,
-    consts::FRAC_1_SQRT_2,
-    consts::PI,
-    consts::FRAC_1_PI,
-    consts::FRAC_2_PI,
-    consts::FRAC_2_SQRT_PI,
-    consts::E,
-    consts::LN_2,
-    consts::LOG2_E,
-    // The square root of 2 / pi, in the approximation of gelu by tanh.
-    consts::FRAC_2_SQRT_PI * consts::FRAC_1_SQRT_2,
-];
-
-/// The irrational number of which the value is the nearest float, if it is one of the usual ones.
-pub(super) fn irrational(value: f64, float: FloatType) -> Option<f64> {
-    let number = IRRATIONAL.into_iter().find(|number| float.round(*number) == value.abs())?;
-    Some(number.copysign(value))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_usual_irrational_numbers_are_known_by_their_roundings() {
-        let root = consts::FRAC_1_SQRT_2;
-        assert_eq!(irrational(-FloatType::Float16.round(root), FloatType::Float16), Some(-root));
-        assert_eq!(irrational(FloatType::Float16.round(0.7), FloatType::Float16), None);
-    }
 
     #[test]
     fn constants_are_read_as_they_were_meant() {

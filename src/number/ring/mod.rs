@@ -6,12 +6,14 @@
 //! parallel.
 
 mod fraction;
+mod irrational;
 mod residue;
 
 use std::cmp::Ordering;
 
 use super::FloatType;
 use super::real::{BinaryFunction, ConstantReading, Function, Real, Unordered};
+use irrational::irrational;
 use residue::{Residue, mixed};
 
 /// A number of the ring, with its size.
@@ -238,21 +240,23 @@ fn kind_of(name: &str) -> u16 {
 
 impl Real for RingNumber {
     fn of_constant(value: f64, float: FloatType, reading: ConstantReading) -> RingNumber {
-        let simplest = || fraction::simplest(value, float);
         let residue = match reading {
             _ if !value.is_finite() => Err(NoResidue::NotReal),
-            ConstantReading::Simplest => match simplest() {
-                Some((numerator, denominator)) => Residue::of_int(denominator)
-                    .inverse()
-                    .map(|inverse| Residue::of_int(numerator).times(inverse))
-                    .ok_or(NoResidue::Divisor),
-                None => Ok(exact(value)),
-            },
+            ConstantReading::Simplest => {
+                if let Some(number) = irrational(value, float) {
+                    return number;
+                }
+                match fraction::simplest(value, float) {
+                    Some((numerator, denominator)) => Residue::of_int(denominator)
+                        .inverse()
+                        .map(|inverse| Residue::of_int(numerator).times(inverse))
+                        .ok_or(NoResidue::Divisor),
+                    None => Ok(exact(value)),
+                }
+            }
             ConstantReading::Exact => Ok(exact(value)),
         };
-        let irrational = || fraction::irrational(value, float).unwrap_or(value);
-        let size = if reading == ConstantReading::Simplest { irrational() } else { value };
-        RingNumber::new(residue, size, Terms::default())
+        RingNumber::new(residue, value, Terms::default())
     }
     fn of_int(value: i128, _: FloatType) -> RingNumber {
         RingNumber::new(Ok(Residue::of_int(value)), value as f64, Terms::default())

@@ -86,15 +86,52 @@ pub(in crate::ops) fn order(a: Scalar, b: Scalar) -> Ordering {
     }
 }
 
-/// The documentation says nothing of NaN in an order.
-///
-/// Errata: A77, literally a tensor that has one has no order.
-pub(in crate::ops) fn ordered(m: &mut dyn Host, x: &Tensor) -> Result<(), Stop> {
-    let is_nan = |i: usize| matches!(x.get(i), Some(Scalar::Float(value)) if value.is_nan());
-    if x.dtype().is_float() && m.cx().literal(Erratum::A77) && (0..x.len()).any(is_nan) {
-        return Err(Stop::unspecified("the place of NaN in an order"));
+/// What of an order the result of an operator shows.
+#[derive(Clone, Copy)]
+pub(in crate::ops) enum Shown {
+    Element,
+    Place,
+}
+
+/// The order of the elements of a line.
+#[derive(Clone, Copy)]
+pub(in crate::ops) struct LineOrder {
+    /// Whether what the documentation leaves open has no result.
+    literal: bool,
+}
+
+impl LineOrder {
+    pub(in crate::ops) fn of(m: &mut dyn Host) -> LineOrder {
+        LineOrder { literal: m.cx().literal(Erratum::A77) }
     }
-    Ok(())
+
+    /// The documentation says nothing of NaN in an order, nor which of two equal elements comes first.
+    ///
+    /// Errata: A77, literally what one of them decides is not specified. `place` is the place in the line of what is
+    /// chosen.
+    pub(in crate::ops) fn decides(self, items: &[Scalar], place: usize, shown: Shown) -> Result<(), Stop> {
+        if !self.literal {
+            return Ok(());
+        }
+        if items.iter().any(|item| matches!(item, Scalar::Float(value) if value.is_nan())) {
+            return Err(Stop::unspecified("the place of NaN in an order"));
+        }
+        let Some(chosen) = items.get(place) else { return Ok(()) };
+        let may_come_instead = |(i, item): (usize, &Scalar)| {
+            i != place
+                && order(*item, *chosen).is_eq()
+                && (matches!(shown, Shown::Place) || is_other_zero(*item, *chosen))
+        };
+        match items.iter().enumerate().any(may_come_instead) {
+            true => Err(Stop::unspecified("which of two equal elements comes first")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Whether two elements that are equal in order are zeros of different signs.
+fn is_other_zero(x: Scalar, y: Scalar) -> bool {
+    matches!((x, y), (Scalar::Float(x), Scalar::Float(y)) if x.to_bits() != y.to_bits())
 }
 
 /// The indices of the elements of a line in sorted order. The sort is stable.
@@ -134,30 +171,51 @@ fn infer_argsort(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     checked(a).map(|x| with_dtype(x, dtype))
 }
 
-/// For each position of the result, the source position along the axis.
-fn chosen(x: &Tensor, index: &[i64], along: usize, descending: bool) -> Result<(Vec<i64>, i64), Stop> {
-    let places = sorted(&line(x, index, along)?, descending);
-    let own = index.get(along).and_then(|i| usize::try_from(*i).ok()).and_then(|i| places.get(i));
-    let from = own.map(|place| *place as i64).ok_or_else(|| fail("an index lies outside its tensor"))?;
-    let place = index.iter().enumerate().map(|(a, i)| if a == along { from } else { *i }).collect();
-    Ok((place, from))
+/// How the lines along an axis are sorted.
+struct Sorting {
+    along: usize,
+    descending: bool,
+    order: LineOrder,
+}
+
+impl Sorting {
+    /// For a position of the result, the source position along the axis.
+    fn chosen(&self, x: &Tensor, index: &[i64], shown: Shown) -> Result<(Vec<i64>, i64), Stop> {
+        let items = line(x, index, self.along)?;
+        let places = sorted(&items, self.descending);
+        let own = index.get(self.along).and_then(|i| usize::try_from(*i).ok()).and_then(|i| places.get(i));
+        let from = *own.ok_or_else(|| fail("an index lies outside its tensor"))?;
+        self.order.decides(&items, from, shown)?;
+        let place = index.iter().enumerate().map(|(a, i)| if a == self.along { from as i64 } else { *i }).collect();
+        Ok((place, from as i64))
+    }
+
+    /// The element at a position of the result.
+    fn element(&self, x: &Tensor, index: &[i64]) -> Result<Scalar, Stop> {
+        at(x, &self.chosen(x, index, Shown::Element)?.0)
+    }
+
+    /// The place of the element at a position of the result.
+    fn place(&self, x: &Tensor, index: &[i64]) -> Result<Scalar, Stop> {
+        Ok(Scalar::Int(self.chosen(x, index, Shown::Place)?.1))
+    }
 }
 
 fn sort(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (along, descending) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "descending")?);
-    ordered(m, x)?;
+    let sorting = Sorting { along, descending, order: LineOrder::of(m) };
     m.spend((x.len() as u64).saturating_mul(x.shape().get(along).map_or(1, |size| size.unsigned_abs())))?;
-    tabulate_out(m, a, |index| at(x, &chosen(x, index, along, descending)?.0))
+    tabulate_out(m, a, |index| sorting.element(x, index))
 }
 
 fn argsort(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (along, descending) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "descending")?);
-    ordered(m, x)?;
+    let sorting = Sorting { along, descending, order: LineOrder::of(m) };
     m.spend((x.len() as u64).saturating_mul(x.shape().get(along).map_or(1, |size| size.unsigned_abs())))?;
     let dtype = index_dtype(a.call)?;
-    fresh(tabulate(m, dtype, x.shape(), |index| Ok(Scalar::Int(chosen(x, index, along, descending)?.1)))?)
+    fresh(tabulate(m, dtype, x.shape(), |index| sorting.place(x, index))?)
 }
 
 // topk
@@ -190,22 +248,27 @@ fn infer_topk(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 
 fn topk(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
-    let (along, largest) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "largest")?);
+    let (along, descending) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "largest")?);
     let k = given_int(a.call, "k")?;
-    ordered(m, x)?;
+    let sorting = Sorting { along, descending, order: LineOrder::of(m) };
     let mut shape = x.shape().to_vec();
     if let Some(size) = shape.get_mut(along).filter(|_| k > 0) {
         *size = k.min(*size);
     }
     m.spend((x.len() as u64).saturating_mul(x.shape().get(along).map_or(1, |size| size.unsigned_abs())))?;
-    let values = tabulate(m, x.dtype(), &shape, |index| at(x, &chosen(x, index, along, largest)?.0))?;
     let dtype = index_dtype(a.call)?;
-    let indices = tabulate(m, dtype, &shape, |index| Ok(Scalar::Int(chosen(x, index, along, largest)?.1)))?;
-    Ok(match str_attr(a.call, "ret_type")? {
-        "values" => Value::Tensor(values),
-        "indices" => Value::Tensor(indices),
-        _ => Value::tuple(vec![Value::Tensor(values), Value::Tensor(indices)]),
-    })
+    let mut values = || tabulate(m, x.dtype(), &shape, |index| sorting.element(x, index)).map(Value::Tensor);
+    match str_attr(a.call, "ret_type")? {
+        "values" => values(),
+        kind => {
+            let values = if kind == "indices" { None } else { Some(values()?) };
+            let indices = Value::Tensor(tabulate(m, dtype, &shape, |index| sorting.place(x, index))?);
+            Ok(match values {
+                Some(values) => Value::tuple(vec![values, indices]),
+                None => indices,
+            })
+        }
+    }
 }
 
 // bucketize

@@ -5,12 +5,14 @@ use std::fmt::Display;
 use super::signature::{FailureKind, FailureSignature};
 use super::verdict::{TrialDifference, TrialVerdict};
 use crate::infos::{is_permitted, kind_of_answer, permitted};
+use crate::soundness::is_true_of;
 use relax_spec::book::Edition;
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::Cx;
 use relax_spec::normal_form::normalize;
 use relax_spec::oracle;
-use relax_spec::question::{Answer, Ask, Outcome, ReadAnswer, Verdict};
+use relax_spec::question::{Answer, Ask, Outcome, ProgramInput, ReadAnswer, Verdict};
+use relax_spec::struct_info::is_more_specific;
 use relax_spec::suite::same_program::same_as_read;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
@@ -29,7 +31,8 @@ pub(super) fn differs(
     TrialVerdict::Differs(Box::new(TrialDifference { signature, message, input, expected, given }))
 }
 
-/// The structural information of a variable: it must be that of one of the provers. None if there is no answer.
+/// The structural information of a variable: it must be that of one of the provers, or say more and be true. None if
+/// there is no answer.
 pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<TrialVerdict> {
     let (kind, message) = if let Outcome::Answer { answer, .. } = outcome {
         (FailureKind::Value, kind_of_answer(answer))
@@ -45,9 +48,23 @@ pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<
     let Some(expected) = allowed.first() else {
         return Some(TrialVerdict::Unsupported("nothing is derived of it".to_string()));
     };
+    if says_more_and_is_true(edition, ask, expected, outcome) {
+        return Some(AGREES);
+    }
     let is_value = kind == FailureKind::Value;
     let message = if is_value { format!("{message} for {}", kind_of_answer(expected)) } else { message };
     Some(differs(kind, "derive", &message, expected.to_string(), outcome))
+}
+
+/// SI.BESTEFFORT: an implementation may derive more than the rules do, as long as it is true.
+fn says_more_and_is_true(edition: Edition, ask: &Ask, expected: &Answer, outcome: &Outcome) -> bool {
+    let (Ask::DeriveVar(ProgramInput::Module(module), entry, var), Answer::StructInfo(expected)) = (ask, expected)
+    else {
+        return false;
+    };
+    let Outcome::Answer { answer: Answer::StructInfo(given), .. } = outcome else { return false };
+    let cx = &mut Cx::new().with_edition(edition);
+    is_more_specific(cx, given, expected) && is_true_of(edition, module, entry, var, given)
 }
 
 /// The program read from a text: permitted is the same program up to the names of variables, as it is written or in

@@ -4,10 +4,15 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use relax_spec::check::check_program;
+use relax_spec::findings::Diagnostic;
 use relax_spec::grammar::visit::{
     Visitor, walk_call, walk_expr, walk_match_cast, walk_module, walk_prim_expr, walk_struct_info,
 };
 use relax_spec::grammar::{Call, Expr, Function, IrModule, MatchCast, PrimExpr, ShapeVar, StructInfo, TensorData};
+use relax_spec::judge::Cx;
+use relax_spec::refine::EDITION_OF_PRIM_FUNCS;
+use relax_spec::rule;
 use relax_spec::value::{Scalar, Tensor, ValueSpec};
 
 named! {
@@ -41,6 +46,8 @@ enum Trait {
     Scalar = "scalar",
     /// An annotation says the value of a boxed scalar.
     ScalarType = "scalar_type",
+    /// An annotation says more than is derived of what it annotates, of which `check` warns.
+    Warned = "warned",
     /// It holds a sequence that is neither a body nor a branch.
     Nested = "nested",
     /// The difference occurs on the usual path, and not without optimizations: passes of the usual pipeline are to
@@ -87,6 +94,7 @@ pub fn operators(module: &IrModule) -> Vec<String> {
 /// The traits that the program and its input show.
 pub(super) fn visible(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSet<Trait> {
     let mut traits = written(module);
+    traits.extend(is_warned_of(module).then_some(Trait::Warned));
     for part in input.unwrap_or_default().iter().flat_map(ValueSpec::parts) {
         if let ValueSpec::Tensor(data) = part {
             traits.extend(of_input(data));
@@ -95,6 +103,13 @@ pub(super) fn visible(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSe
         }
     }
     traits
+}
+
+/// SI.DERIVE.VB.ANNOT.WARN: whether an annotation says more than is derived.
+fn is_warned_of(module: &IrModule) -> bool {
+    let mut cx = Cx::new().with_edition(EDITION_OF_PRIM_FUNCS);
+    let warns = |found: &Diagnostic| found.rule == rule!("SI.DERIVE.VB.ANNOT.WARN");
+    check_program(&mut cx, module).diagnostics.iter().any(warns)
 }
 
 /// The attributes of the calls of a program, each as `name=value`.

@@ -5,7 +5,7 @@ use crate::grammar::{Call, DataType, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{bool_attr, ints_attr, tensor};
 use crate::ops::kernel::{self, beside, fail, tabulate};
-use crate::ops::tensor::search::{ordered, sorted};
+use crate::ops::tensor::search::{LineOrder, Shown, sorted};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
@@ -38,17 +38,19 @@ fn infer_median(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
 }
 
 /// The median. For an even number of elements it is the lower of the two middle ones.
-fn middle(items: &[Scalar]) -> Result<(Scalar, i64), Stop> {
+fn middle(items: &[Scalar], order: LineOrder, shown: Shown) -> Result<(Scalar, i64), Stop> {
     let place = sorted(items, false).get(items.len().saturating_sub(1) / 2).copied();
-    let found = place.and_then(|place| Some((*items.get(place)?, i64::try_from(place).ok()?)));
-    found.ok_or_else(|| fail("nothing has no median"))
+    let place = place.ok_or_else(|| fail("nothing has no median"))?;
+    order.decides(items, place, shown)?;
+    let item = *items.get(place).ok_or_else(|| fail("nothing has no median"))?;
+    Ok((item, place as i64))
 }
 
 fn median(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let reduced = reduced(a.call, x.shape().len())?;
     let keep = bool_attr(a.call, "keepdims")?;
-    ordered(m, x)?;
+    let order = LineOrder::of(m);
     let sizes = x.shape().iter().enumerate();
     let inner: Vec<i64> = sizes.clone().map(|(i, size)| if reduced.contains(&i) { *size } else { 1 }).collect();
     let outer: Vec<i64> = sizes
@@ -59,12 +61,15 @@ fn median(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let digits = u64::from(u64::BITS - count(&inner).leading_zeros());
     let _held = beside(m, count(&inner).saturating_mul(2))?;
     m.spend((x.len() as u64).saturating_mul(digits.saturating_mul(2)))?;
-    let mut found = |dtype: DataType, part: fn((Scalar, i64)) -> Scalar| -> Result<Tensor, Stop> {
-        tabulate(m, dtype, &outer, |index| middle(&group(x, &reduced, &inner, index, keep)?).map(part))
+    let mut found = |dtype: DataType, shown: Shown, part: fn((Scalar, i64)) -> Scalar| -> Result<Tensor, Stop> {
+        tabulate(m, dtype, &outer, |index| middle(&group(x, &reduced, &inner, index, keep)?, order, shown).map(part))
     };
-    let medians = Value::Tensor(found(x.dtype(), |(median, _)| median)?);
+    let medians = Value::Tensor(found(x.dtype(), Shown::Element, |(median, _)| median)?);
     if !has_places(a.call)? {
         return Ok(medians);
     }
-    Ok(Value::tuple(vec![medians, Value::Tensor(found(DataType::INT64, |(_, place)| Scalar::Int(place))?)]))
+    Ok(Value::tuple(vec![
+        medians,
+        Value::Tensor(found(DataType::INT64, Shown::Place, |(_, place)| Scalar::Int(place))?),
+    ]))
 }

@@ -10,7 +10,7 @@ use crate::ops::kernel::lanes;
 use crate::ops::kernel::reals::applied;
 use crate::ops::kernel::slices::{row_major, runs_of};
 use crate::ops::kernel::{self, at, fail, tabulate_out};
-use crate::ops::tensor::search::{order, ordered};
+use crate::ops::tensor::search::{LineOrder, Shown, order};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
@@ -32,7 +32,7 @@ macro_rules! reduction {
 }
 
 macro_rules! place {
-    ($name:literal, $rules:tt, $f:expr) => {
+    ($name:literal, $rules:tt, $wanted:expr) => {
         operator!(
             $name,
             $rules,
@@ -44,8 +44,8 @@ macro_rules! place {
             infer_place,
             Exact,
             |m, a| {
-                ordered(m, kernel::tensor(a, 0)?)?;
-                reduce(m, a, $f)
+                let order = LineOrder::of(m);
+                reduce(m, a, |items| place_of(items, $wanted, order))
             },
         )
     };
@@ -101,12 +101,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         Accumulated,
         deviation
     ),
-    place!("argmax", [rule!("OPS.argmax.infer"), rule!("OPS.argmax.value"), rule!("OPS.argmax.attrs")], |x| {
-        place_of(x, Ordering::Greater)
-    }),
-    place!("argmin", [rule!("OPS.argmin.infer"), rule!("OPS.argmin.value"), rule!("OPS.argmin.attrs")], |x| {
-        place_of(x, Ordering::Less)
-    }),
+    place!(
+        "argmax",
+        [rule!("OPS.argmax.infer"), rule!("OPS.argmax.value"), rule!("OPS.argmax.attrs")],
+        Ordering::Greater
+    ),
+    place!("argmin", [rule!("OPS.argmin.infer"), rule!("OPS.argmin.value"), rule!("OPS.argmin.attrs")], Ordering::Less),
 ];
 
 /// The axes that a call reduces; all axes if it names none.
@@ -339,7 +339,7 @@ fn deviation(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
 }
 
 /// The position of the first element that compares in this way with all others.
-fn place_of(items: &[Scalar], wanted: Ordering) -> Result<Scalar, Stop> {
+fn place_of(items: &[Scalar], wanted: Ordering, line: LineOrder) -> Result<Scalar, Stop> {
     let better = |best: usize, i: usize| match (items.get(i), items.get(best)) {
         (Some(x), Some(y)) if order(*x, *y) == wanted => i,
         (_, _) => best,
@@ -347,5 +347,7 @@ fn place_of(items: &[Scalar], wanted: Ordering) -> Result<Scalar, Stop> {
     if items.is_empty() {
         return Err(fail("nothing has no extreme"));
     }
-    Ok(Scalar::Int((1..items.len()).fold(0, better) as i64))
+    let place = (1..items.len()).fold(0, better);
+    line.decides(items, place, Shown::Place)?;
+    Ok(Scalar::Int(place as i64))
 }

@@ -1,0 +1,28 @@
+"""The TVMScript parser rejects `R.call_inplace_packed` with a result of `R.Object`, which the printer writes."""
+
+import sys
+
+import tvm
+from tvm import relax
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+OBJECT, ARGS = ("Object", "sinfo_args") if hasattr(R, "Object") and not hasattr(R, "Any") else ("Any", "ty_args")
+PROGRAM = f"""
+@I.ir_module
+class Module:
+    @R.function(pure=False)
+    def main(x: R.{OBJECT}):
+        y = R.call_inplace_packed("demo.f", x, inplace_indices=[0], {ARGS}=(R.{OBJECT},))
+        return y
+"""
+
+expected = "accepted"
+try:
+    module = tvm.script.from_source(PROGRAM, {"I": I, "R": R})
+    given = "accepted"
+except Exception as refusal:
+    given = str(refusal).strip().splitlines()[0][:160]
+print("expected:", expected)
+print("given:   ", given)
+sys.exit(given == expected)
