@@ -192,6 +192,74 @@ impl OpDef {
     }
 }
 
+impl OpDef {
+    /// The attributes of a call, with the defaults of omitted ones, each in one spelling: a list for a single integer that
+    /// stands for one, as many as there are axes for those that stand for all of them, and a float for a float. `None`
+    /// if one is missing or has the wrong kind.
+    pub fn spelled_out(&self, call: &Call) -> Option<Attrs> {
+        let mut attrs = self.completed(call).ok()?.attrs;
+        // An adaptive window has one size for each axis of the layout but the batch and the channels.
+        let layout = attrs.get("layout").and_then(AttrValue::as_str).map_or(0, |layout| layout.len());
+        for attr in self.attrs() {
+            let wanted = match attr.default {
+                AttrDefault::Ints(items) => items.len(),
+                _ if attr.name == "output_size" => layout.saturating_sub(2),
+                _ => 0,
+            };
+            if let Some(value) = attrs.get_mut(attr.name) {
+                *value = repeated(attr.kind.spelled_out(value), wanted);
+            }
+        }
+        Some(attrs)
+    }
+}
+
+/// A list that is shorter than it has to be stands for one that repeats it.
+fn repeated(value: AttrValue, wanted: usize) -> AttrValue {
+    match value {
+        AttrValue::List(items) if !items.is_empty() && items.len() < wanted && wanted % items.len() == 0 => {
+            AttrValue::List(items.iter().cycle().take(wanted).cloned().collect())
+        }
+        value => value,
+    }
+}
+
+impl AttrKind {
+    fn spelled_out(self, value: &AttrValue) -> AttrValue {
+        let each = |kind: AttrKind, items: &[AttrValue]| {
+            AttrValue::List(items.iter().map(|item| kind.spelled_out(item)).collect())
+        };
+        match (self, value) {
+            (
+                AttrKind::Int | AttrKind::IntOrNone | AttrKind::Bool | AttrKind::Any,
+                AttrValue::Prim(PrimExpr::IntImm(value)),
+            ) => AttrValue::Int(*value),
+            (AttrKind::Bool, AttrValue::Bool(value)) => AttrValue::Int((*value).into()),
+            (AttrKind::Float, AttrValue::Int(value)) => AttrValue::Float(FloatBits::new(*value as f64)),
+            (AttrKind::Ints, AttrValue::List(items)) => each(AttrKind::Int, items),
+            (AttrKind::Floats, AttrValue::List(items)) => each(AttrKind::Float, items),
+            (AttrKind::Ints, value) if self.admits(value) => AttrValue::List(vec![AttrKind::Int.spelled_out(value)]),
+            (AttrKind::Floats, value) => AttrKind::Float.spelled_out(value),
+            (AttrKind::DataType, AttrValue::Str(text)) => {
+                text.parse().map_or_else(|_| value.clone(), AttrValue::DataType)
+            }
+            (
+                AttrKind::Int
+                | AttrKind::IntOrNone
+                | AttrKind::Bool
+                | AttrKind::Float
+                | AttrKind::Ints
+                | AttrKind::DataType
+                | AttrKind::Str(_)
+                | AttrKind::IndexMap
+                | AttrKind::Any
+                | AttrKind::Opaque,
+                value,
+            ) => value.clone(),
+        }
+    }
+}
+
 fn complete(attrs: &mut Attrs, attr: Attr) -> Result<(), InferError> {
     match (attrs.get(attr.name), attr.default.value()) {
         (Some(AttrValue::None), _) if attr.kind == AttrKind::IntOrNone => {}

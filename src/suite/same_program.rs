@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::grammar::{
     AttrValue, Attrs, Binder, Binding, BindingBlock, Call, DataType, Expr, Function, GlobalFunc, IrModule, Name,
-    PrimExpr, ShapeVar, StructInfo, TensorShape, Var,
+    PrimExpr, PrimValue, ShapeVar, StructInfo, TensorShape, Var,
 };
 use crate::judge::with_stack;
-use crate::ops::lookup;
+use crate::ops::{OpParam, lookup};
 
 /// Whether two programs differ at most in the names of variables. The names of global functions must agree.
 pub fn same_program(m1: &IrModule, m2: &IrModule) -> bool {
@@ -107,13 +107,31 @@ fn both<T>(o1: Option<&T>, o2: Option<&T>, same: impl FnOnce(&T, &T) -> bool) ->
     }
 }
 
-/// The attributes of a call with those that it leaves out, and without those that have no value or name no data type.
+/// The attributes of a call with those that it leaves out, spelled out, and without those that have no value or name no
+/// data type.
 fn completed(call: &Call) -> Attrs {
     let op = if let Expr::Op(op) = &call.op { lookup(&op.op_name) } else { None };
-    let completed = op.and_then(|op| op.completed(call).ok());
-    let mut attrs = completed.map_or_else(|| call.attrs.clone(), |call| call.attrs);
+    let mut attrs = op.and_then(|op| op.spelled_out(call)).unwrap_or_else(|| call.attrs.clone());
     attrs.retain(|_, value| !matches!(value, AttrValue::None | AttrValue::DataType(DataType::VOID)));
     attrs
+}
+
+/// The flags behind the last argument of a call, with their defaults.
+fn omitted_flags(call: &Call) -> impl Iterator<Item = Expr> {
+    let op = if let Expr::Op(op) = &call.op { lookup(&op.op_name) } else { None };
+    let behind = op.into_iter().flat_map(|op| op.params).skip(call.args.len());
+    behind.map_while(|param| match param {
+        OpParam::Flag(_, default) => {
+            let value = PrimExpr::IntImm(i64::from(*default));
+            Some(Expr::PrimValue(PrimValue { value, dtype: DataType::BOOL, float: None, span: call.span }))
+        }
+        OpParam::Arg(_)
+        | OpParam::OptionalArg(_)
+        | OpParam::ShapeArg(_)
+        | OpParam::DtypeArg(_)
+        | OpParam::Rest(_)
+        | OpParam::Attr(_) => None,
+    })
 }
 
 impl Pairing {
@@ -203,6 +221,16 @@ impl Pairing {
         self.annotations == Annotations::Derived && b1.is_none() || both(b1, b2, |a, b| self.binder(a, b))
     }
 
+    /// A flag that has its default may be left out.
+    fn arguments(&mut self, c1: &Call, c2: &Call) -> bool {
+        if self.annotations == Annotations::Written {
+            return all(&c1.args, &c2.args, |a, b| self.expr(a, b));
+        }
+        let [given, read] =
+            [c1, c2].map(|call| call.args.iter().cloned().chain(omitted_flags(call)).collect::<Vec<_>>());
+        all(&given, &read, |a, b| self.expr(a, b))
+    }
+
     fn binder(&mut self, b1: &Binder, b2: &Binder) -> bool {
         b1.kind == b2.kind
             && self.vars.meet(&b1.var, &b2.var)
@@ -227,7 +255,7 @@ impl Pairing {
             }
             (Expr::Call(c1), Expr::Call(c2)) => {
                 self.expr(&c1.op, &c2.op)
-                    && all(&c1.args, &c2.args, |a, b| self.expr(a, b))
+                    && self.arguments(c1, c2)
                     && all(&c1.sinfo_args, &c2.sinfo_args, |a, b| self.struct_info(a, b))
                     && self.attrs_of_calls(c1, c2)
             }
@@ -380,6 +408,37 @@ mod tests {
     fn same(a: &str, b: &str) -> bool {
         let program = |params: &str| format!("@R.function\ndef main({params}):\n    z = R.add(x, y)\n    return z\n");
         same_program(&parse_module(&program(a)).unwrap(), &parse_module(&program(b)).unwrap())
+    }
+
+    /// What an implementation that spells attributes out has read is the program.
+    #[test]
+    fn attributes_have_several_spellings() {
+        let program = |call: &str| {
+            let text = format!("@R.function\ndef main(x: R.Tensor((1, 1, 4, 4), \"float32\")):\n    return R.{call}\n");
+            parse_module(&text).unwrap()
+        };
+        let read = |a: &str, b: &str| same_as_read(&program(a), &program(b));
+        assert!(read("sum(x, axis=0)", "sum(x, axis=[0])"));
+        assert!(read("triu(x, k=T.int64(1))", "triu(x, k=1)"));
+        assert!(read("nn.leakyrelu(x, alpha=1)", "nn.leakyrelu(x, alpha=1.0)"));
+        assert!(read("nn.conv2d(x, x, padding=1)", "nn.conv2d(x, x, padding=[1, 1, 1, 1], strides=[1, 1])"));
+        assert!(read("nn.conv2d(x, x, padding=[1, 2])", "nn.conv2d(x, x, padding=[1, 2, 1, 2])"));
+        assert!(read("nn.max_pool2d(x, 2)", "nn.max_pool2d(x, pool_size=[2, 2])"));
+        assert!(!read("nn.conv2d(x, x, padding=[1, 2])", "nn.conv2d(x, x, padding=[1, 1, 2, 2])"));
+        let flags = "unique(x, R.prim_value(True), R.prim_value(False), R.prim_value(False), R.prim_value(False))";
+        assert!(read("unique(x)", flags));
+        assert!(!read("unique(x, sorted=False)", flags));
+        assert!(!read("tile(x, 2)", "tile(x, [2, 2])"));
+    }
+
+    #[test]
+    fn a_cast_without_a_name_may_get_one() {
+        let program = |name: &str| {
+            let cast = "R.match_cast(x, R.Tensor((2,), \"float32\"))";
+            parse_module(&format!("@R.function\ndef main(x: R.Object):\n    {name} = {cast}\n    return x\n")).unwrap()
+        };
+        assert!(same_as_read(&program("_"), &program("y")));
+        assert!(!same_program(&program("_"), &program("y")));
     }
 
     #[test]

@@ -56,6 +56,10 @@ class stage:
         raise Rejected(self.name, klass.__name__, last_words(error)) from error
 
 
+#: Of a long message so many characters at the beginning are kept, and as many at the end.
+HALF = 1000
+
+
 def is_own_mistake(error):
     """Whether the innermost Python frame is the adapter's and the error is of a kind that TVM does not raise."""
     frames = traceback.extract_tb(error.__traceback__)
@@ -63,7 +67,9 @@ def is_own_mistake(error):
 
 
 def last_words(error):
-    """The message without TVM's own stack trace."""
-    lines = [line for line in str(error).splitlines() if line.strip()]
+    """The message without TVM's own stack trace: a long one, which shows the program, by its beginning and its end."""
+    lines = [line for line in str(error).splitlines() if line.strip("^~ ")]
     text = "\n".join(line for line in lines if not line.lstrip().startswith(("File ", "[bt]", "at ")))
-    return text[-2000:] if text else type(error).__name__
+    if len(text) > 2 * HALF:
+        text = f"{text[:HALF]}\n..\n{text[-HALF:]}"
+    return text or type(error).__name__

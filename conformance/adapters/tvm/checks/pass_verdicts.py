@@ -25,6 +25,7 @@ KNOWN = {
     "of the storage was never written [MEM.UNWRITTEN]": "sum-of-nothing-unwritten",
     "found 0 [SI.MATCHCAST.TENSOR.EVAL]": "cast-to-a-size-of-another-cast",
     "CanProveDivisible(info.padding_factor, divisor)": "reshape-pattern-of-a-computed-size",
+    "the body is Object, where the function returns": "field-of-a-closure-result",
     "hint_on_device": "no pass of the default pipeline lowers it; RealizeVDevice does",
     "The vdevice is not in the ir_module": "a device that is written out is another one for TVM than its equal in the list",
     "is to lie on llvm:0:global": "a copy to a device becomes a packed call, whose arguments lie where its result lies",

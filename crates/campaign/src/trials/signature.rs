@@ -244,9 +244,13 @@ impl KnownForm {
         says && self.with.is_empty() && self.path.is_empty() && (self.operators.is_empty() || signature.tells())
     }
 
-    /// Whether the form matches the signature.
+    /// Whether the form matches the signature. A form of wrong values does not explain why a text is read as another
+    /// program, unless it says so.
     fn fits(&self, signature: &FailureSignature) -> bool {
+        let is_read = signature.kind == FailureKind::Value && signature.stage == "parse";
+        let is_told = [&self.message, &self.stage, &self.path].into_iter().any(|said| !said.is_empty());
         self.kind.is_none_or(|kind| kind == signature.kind)
+            && (is_told || !is_read)
             && signature.message.contains(&self.message)
             && signature.stage.contains(&self.stage)
     }
