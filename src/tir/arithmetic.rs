@@ -12,6 +12,10 @@ pub(super) trait Arithmetic: Real {
     fn of_scalar(value: Scalar, float: FloatType) -> Self;
     /// The number as an element or a result.
     fn scalar(self) -> Scalar;
+    /// The number plus others of its type, one after the other.
+    fn accumulated(self, values: &[Self], float: FloatType) -> Self {
+        values.iter().fold(self, |sum, x| sum.plus(*x).rounded(|sum| float.round(sum)))
+    }
 }
 
 impl Arithmetic for f64 {
@@ -26,6 +30,14 @@ impl Arithmetic for f64 {
     }
     fn scalar(self) -> Scalar {
         Scalar::Float(self)
+    }
+    fn accumulated(self, values: &[f64], float: FloatType) -> f64 {
+        match float {
+            FloatType::Float64 => values.iter().fold(self, |sum, x| sum + x),
+            // The sum of two float32 in float64 has digits enough to be rounded again without harm.
+            FloatType::Float32 => values.iter().fold(self as f32, |sum, x| sum + *x as f32).into(),
+            FloatType::Float16 | FloatType::BFloat16 => values.iter().fold(self, |sum, x| float.round(sum + x)),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::memory::{BufferView, Memory, StridedDim, compact_strides};
 use super::run::Machine;
 use super::scalar::Repr;
 use crate::grammar::{DataType, Name};
-use crate::value::{Account, Noise, Scalar, Sides, Tensor};
+use crate::value::{Account, Kernels, Noise, Scalar, Sides, Tensor};
 
 /// Matches the arguments, runs the body, and writes the results back.
 pub(super) fn run<N: Arithmetic>(
@@ -18,14 +18,14 @@ pub(super) fn run<N: Arithmetic>(
     args: &[TirArg],
     fuel: &mut u64,
     account: &Rc<Account>,
-    noise: Option<Rc<Noise>>,
+    (noise, kernels): (Option<Rc<Noise>>, Kernels),
     sides: Option<&Sides>,
 ) -> TirResult<Option<Scalar>> {
     if program.params.len() != args.len() {
         let (expected, found) = (program.params.len(), args.len());
         return Err(Box::new(TirError::Arity { expected, found }));
     }
-    let mut machine = Machine::<N>::new(program, *fuel, account.clone(), noise);
+    let mut machine = Machine::<N>::new(program, *fuel, account.clone(), noise, kernels);
     let mut tensors = Vec::new();
     let bound = bind(&mut machine, args, &mut tensors);
     let result = bound.and_then(|()| machine.run());

@@ -13,6 +13,8 @@ pub(super) struct Memory<N> {
     pub data: MemoryElements<N>,
     /// Which elements have a value; `None` if all have.
     pub written: Option<Vec<bool>>,
+    /// How many have none.
+    missing: usize,
     /// Who shares it.
     pub scope: MemoryScope,
     /// The rounds that accessed each element last, once this is needed.
@@ -112,7 +114,21 @@ impl<N: Arithmetic> Memory<N> {
         } else {
             MemoryElements::Int(vec![0; count])
         };
-        Ok(Memory { data, written: Some(vec![false; count]), scope: buffer.scope, touches: Vec::new(), _held: held })
+        let (written, scope) = (Some(vec![false; count]), buffer.scope);
+        Ok(Memory { data, written, missing: count, scope, touches: Vec::new(), _held: held })
+    }
+
+    /// Records that an element has a value.
+    #[inline]
+    pub fn mark(&mut self, at: usize) {
+        if let Some(element) = self.written.as_mut().and_then(|written| written.get_mut(at))
+            && !std::mem::replace(element, true)
+        {
+            self.missing -= 1;
+            if self.missing == 0 {
+                self.written = None;
+            }
+        }
     }
 
     /// A copy of the elements of a tensor.
@@ -142,7 +158,9 @@ impl<N: Arithmetic> Memory<N> {
         };
         // In a tensor inside of a storage, only elements that were written have a value.
         let (scope, touches) = (MemoryScope::Global, Vec::new());
-        Memory { data, written: tensor.readable_elements(), scope, touches, _held: held }
+        let written = tensor.readable_elements();
+        let missing = written.iter().flatten().filter(|written| !**written).count();
+        Memory { data, written: written.filter(|_| missing > 0), missing, scope, touches, _held: held }
     }
 
     /// Copies the elements back into the tensor that they came from.

@@ -6,7 +6,8 @@
 //! rounded to their data type after each operation. `and`, `or`, `T.Select` and `T.if_then_else` evaluate only the
 //! operands that decide the result.
 //!
-//! A function is first lowered to a tree with numbers of slots in place of names, and then interpreted.
+//! A function is first lowered to a tree with numbers of slots in place of names, and then interpreted. Nests
+//! of loops run many rounds at once (`nest`).
 
 mod arithmetic;
 mod beside;
@@ -15,6 +16,7 @@ mod code;
 mod error;
 mod lower;
 mod memory;
+mod nest;
 mod region;
 mod run;
 mod scalar;
@@ -26,7 +28,7 @@ use std::rc::Rc;
 
 use crate::grammar::tir::PrimFunc;
 use crate::number::ring::RingNumber;
-use crate::value::{Account, Noise, Scalar, Side, Sides, Tensor, address};
+use crate::value::{Account, Kernels, Noise, Scalar, Side, Sides, Tensor, address};
 
 pub use error::TirError;
 
@@ -61,13 +63,13 @@ pub const DEFAULT_FUEL: u64 = 1 << 28;
 /// What keeps `f` from being run to its end, see [`TirError`].
 pub fn interpret(f: &PrimFunc, args: &[TirArg]) -> Result<(), TirError> {
     let mut fuel = DEFAULT_FUEL;
-    interpret_within(f, args, &mut fuel, &Account::new(DEFAULT_MEMORY), None, None).map(|_| ())
+    interpret_within(f, args, &mut fuel, &Account::new(DEFAULT_MEMORY), None, None, Kernels::Fast).map(|_| ())
 }
 
 /// [`interpret`] with limits: `fuel` for the statements and iterations, and the elements of arguments and allocations;
 /// the rest remains in it. Allocations are charged to the account while the function runs. With noise, floats that are
 /// rounded vary. Returns the result of the function. `sides` records the sides that choices take, and that the function
-/// ran.
+/// ran. `kernels` says whether nests of loops may run in the fast way, which gives the same.
 pub fn interpret_within(
     f: &PrimFunc,
     args: &[TirArg],
@@ -75,6 +77,7 @@ pub fn interpret_within(
     account: &Rc<Account>,
     noise: Option<Rc<Noise>>,
     sides: Option<&Sides>,
+    kernels: Kernels,
 ) -> Result<Option<Scalar>, TirError> {
     let (program, depth) = lower::lower(f, sides.is_some())?;
     if let Some(sides) = sides {
@@ -83,8 +86,8 @@ pub fn interpret_within(
     // Evaluation recurses as deep as the tree.
     stacker::maybe_grow(depth * 4096 + 256 * 1024, depth * 4096 + 1024 * 1024, || {
         let ended = match account.ring() {
-            None => bind::run::<f64>(&program, args, fuel, account, noise, sides),
-            Some(_) => bind::run::<RingNumber>(&program, args, fuel, account, noise, sides),
+            None => bind::run::<f64>(&program, args, fuel, account, (noise, kernels), sides),
+            Some(_) => bind::run::<RingNumber>(&program, args, fuel, account, (noise, kernels), sides),
         };
         ended.map_err(|error| *error)
     })

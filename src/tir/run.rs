@@ -13,10 +13,10 @@ use super::scalar::{FloatOp, compare_floats, fixed_point, float_binary, fused, o
 use super::touched::Touched;
 use crate::number::FloatType;
 use crate::number::real::{BinaryFunction, ConstantReading, Function, Real, Unordered};
-use crate::value::{Account, AllocError, Held, Noise, Scalar, Side, Taken};
+use crate::value::{Account, AllocError, Held, Kernels, Noise, Scalar, Side, Taken};
 
 /// The maximum rank of accesses that are compared with the declarations of a block.
-const MAX_CHECKED_RANK: usize = 8;
+pub(super) const MAX_CHECKED_RANK: usize = 8;
 
 /// The memory for an element: the element itself, and whether it has a value.
 const BYTES: u64 = 9;
@@ -40,8 +40,12 @@ pub(super) struct Machine<'p, N> {
     pub views: Vec<BufferView>,
     pub memory: Vec<Memory<N>>,
     pub fuel: u64,
-    account: Rc<Account>,
+    pub account: Rc<Account>,
     noise: Option<Rc<Noise>>,
+    /// Whether nests of loops may run in the fast way.
+    kernels: Kernels,
+    /// How often the loop of a slot was no nest.
+    pub refused: Vec<u8>,
     /// The regions that the open blocks may access, the innermost block last.
     pub touched: Vec<Touched>,
     /// The sides that the choices of the program took.
@@ -58,6 +62,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         fuel: u64,
         account: Rc<Account>,
         noise: Option<Rc<Noise>>,
+        kernels: Kernels,
     ) -> Machine<'p, N> {
         Machine {
             program,
@@ -68,6 +73,8 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
             fuel,
             account,
             noise,
+            kernels,
+            refused: vec![0; program.ints],
             touched: Vec::new(),
             taken: vec![Taken::default(); program.choices.len()],
             returned: None,
@@ -99,7 +106,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
     }
 
     /// Runs statements with a scope: their allocations are freed afterwards.
-    fn sequence(&mut self, ops: &'p [TirInstr]) -> TirResult<Flow> {
+    pub fn sequence(&mut self, ops: &'p [TirInstr]) -> TirResult<Flow> {
         let mark = self.memory.len();
         let mut result = Ok(Flow::Next);
         for op in ops {
@@ -200,7 +207,15 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         if step > 0 { Ok((start, stop, step)) } else { Err(Box::new(TirError::Step(step))) }
     }
 
+    /// Whether floats vary.
+    pub fn has_noise(&self) -> bool {
+        self.noise.is_some()
+    }
+
     fn for_loop(&mut self, f: &'p ForCode) -> TirResult<Flow> {
+        if self.kernels == Kernels::Fast && self.nest(f)? {
+            return Ok(Flow::Next);
+        }
         let (start, stop, step) = self.bounds(f)?;
         let run = f.beside.map(|of| (of, self.rounds.begin()));
         let (mut i, mut rounds) = (start, 0);
@@ -240,7 +255,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
     }
 
     /// Records the side that a choice took, if its sides are recorded.
-    fn note(&mut self, choice: Option<usize>, side: Side) {
+    pub fn note(&mut self, choice: Option<usize>, side: Side) {
         if let Some(taken) = choice.and_then(|choice| self.taken.get_mut(choice)) {
             taken.insert(side);
         }
@@ -418,11 +433,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         if write(&mut target.data, at).is_none() {
             return Err(self.outside_memory(access));
         }
-        if let Some(written) = &mut target.written
-            && let Some(element) = written.get_mut(at)
-        {
-            *element = true;
-        }
+        target.mark(at);
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use crate::number::real::{BinaryFunction, Function, Real, Unordered};
 use crate::number::{FloatType, elementary};
 use crate::value::Scalar;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compare {
     Eq,
     Ne,
@@ -19,7 +19,7 @@ pub(super) enum Compare {
     Ge,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum IntOp {
     Div,
     Mod,

@@ -117,9 +117,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
             }
             (MemoryElements::Int(_), Some(SortKey::Float(_))) | (_, None) => None,
         };
-        if let Some(element) = memory.written.as_mut().and_then(|written| written.get_mut(at)) {
-            *element = true;
-        }
+        memory.mark(at);
         done.ok_or_else(|| unfit("an array of another data type"))
     }
 }

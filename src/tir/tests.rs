@@ -1,7 +1,7 @@
 use super::*;
 use crate::grammar::{DataType, TensorData};
 use crate::syntax::tvmscript::tir_parse::parse_prim_func;
-use crate::value::{Account, AllocError};
+use crate::value::{Account, AllocError, Kernels};
 
 fn function(text: &str) -> PrimFunc {
     let module = ruff_python_parser::parse_module(text).unwrap().into_syntax();
@@ -187,7 +187,15 @@ fn loops_end() {
     let args = [tensor(DataType::INT32, &[1], &[1.0]), Tensor::zeros(DataType::FLOAT32, &[0, 2]).unwrap()];
     let endless = with_body("while A[0] > 0:\n    A[0] = 1");
     assert_eq!(
-        interpret_within(&endless, &args.map(TirArg::Tensor), &mut fuel, &Account::new(1 << 20), None, None),
+        interpret_within(
+            &endless,
+            &args.map(TirArg::Tensor),
+            &mut fuel,
+            &Account::new(1 << 20),
+            None,
+            None,
+            Kernels::Fast
+        ),
         Err(TirError::OutOfFuel)
     );
     assert_eq!(fuel, 0);

@@ -47,8 +47,8 @@ fn returned_by(
     apart(func, &args)?;
     let poison: Vec<Option<Poison>> = args.iter().map(|arg| poison_of(m, arg)).collect();
     let mut fuel = m.fuel_left();
-    let (account, sides) = (m.account().clone(), m.sides());
-    let result = interpret_within(&func.func, &args, &mut fuel, &account, m.noise(), sides.as_deref());
+    let (account, sides, kernels) = (m.account().clone(), m.sides(), m.kernels());
+    let result = interpret_within(&func.func, &args, &mut fuel, &account, m.noise(), sides.as_deref(), kernels);
     m.spend(m.fuel_left().saturating_sub(fuel))?;
     let misfit = result.as_ref().is_err_and(|error| is_misfit_of_output(&func.func, error, outputs));
     match result {
