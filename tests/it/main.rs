@@ -32,6 +32,7 @@ mod law_table;
 mod laws;
 mod ledgers;
 mod messages;
+mod migrate;
 mod models;
 mod numbers;
 mod onnx;
@@ -46,6 +47,7 @@ mod rendered_book;
 mod reported;
 mod reports;
 mod rewrites;
+mod server;
 #[cfg(target_os = "linux")]
 mod shared_chains;
 mod signatures;

@@ -179,6 +179,9 @@ def main(x: R.Tensor((2,), \"float32\")):
     let program: Value = serde_json::from_str(&run(&["normalize", &relu, "--to", "json"]).1).unwrap();
     assert_eq!(normalized["program"], program);
 
+    let (exit, migrated) = report("migrate", &[&effect]);
+    assert_eq!((exit, &migrated["spelled"][0]["old"]), (0, &"sinfo_args=".into()), "{migrated}");
+
     let (exit, types) = report("types", &[&effect]);
     let purity = |types: &Value| -> Vec<(String, Option<bool>)> {
         let variables = types["variables"].as_array().unwrap().iter();

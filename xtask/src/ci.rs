@@ -136,6 +136,12 @@ fn oracle(scope: CheckScope) -> Vec<CommandStep> {
             )),
             CommandStep::new(&format!("{TOOLS}/bin/mdbook build spec")),
             CommandStep::new("python3 tools/check_links.py target/book"),
+            CommandStep::new(&format!("python3 -m venv {TOOLS}/mcp")),
+            CommandStep::new(&format!("{TOOLS}/mcp/bin/pip install --quiet --disable-pip-version-check mcp==2.3.0")),
+            CommandStep::new(&format!("{TOOLS}/mcp/bin/python tools/check_mcp.py {TOOL}")),
+            CommandStep::new("npm --prefix editors/vscode ci --no-audit --no-fund"),
+            CommandStep::new("npm --prefix editors/vscode run check"),
+            CommandStep::new("npm --prefix editors/vscode run package"),
         ]);
     }
     steps

@@ -14,7 +14,9 @@ use super::choice::{Choosing, JudgementChoice, Offered};
 use super::convert::OutputTarget;
 use super::input::{self, InputError, SourceFile};
 use super::types::Typed;
-use super::{CommandResult, Exit, Failure, note, options, print, print_program, print_rendered, render};
+use super::{
+    CommandResult, Exit, Failure, annotations, note, options, print, print_json, print_program, print_rendered, render,
+};
 use relax_spec::book::{Edition, Proposal, Reading, WrongBase};
 use relax_spec::check::{Accepted, Claim, RejectedProgram, all_findings, check_as, unknown_names};
 use relax_spec::findings::{Diagnostic, Severity};
@@ -35,6 +37,7 @@ use relax_spec::syntax::tvmscript::Which;
 #[command(after_help = "Examples:
   relax-spec check model.py
   relax-spec check --format json models/ | jq .rule
+  relax-spec check --format sarif models/ > relax.sarif
   relax-spec check --types model.py
   relax-spec check --edition 2024-04 model.py
   relax-spec check --reading literal model.py
@@ -76,6 +79,10 @@ enum CheckFormat {
     Human,
     /// One JSON object per finding and line; with --types, one per program
     Json,
+    /// A log in the Static Analysis Results Interchange Format, for code hosts
+    Sarif,
+    /// The commands of GitHub's workflows, which show each finding beside its line
+    Github,
 }
 
 /// A program with its findings.
@@ -176,6 +183,9 @@ impl From<InputError> for Failure {
 }
 
 pub fn run(args: &Args) -> CommandResult {
+    if args.types && matches!(args.format, CheckFormat::Sarif | CheckFormat::Github) {
+        return Err(Failure::unreadable("--types goes with --format human or json"));
+    }
     let files = input::expand(&args.files)?;
     let offered = |path: PathBuf| args.choosing.for_file(&path).map(|offered| (path, offered));
     let files = files.into_iter().map(offered).collect::<Result<Vec<(PathBuf, Offered)>, Failure>>()?;
@@ -190,23 +200,14 @@ pub fn run(args: &Args) -> CommandResult {
         .for_each(options::tell_of_preparation);
     let renderer = render::renderer();
     let mut most = args.max_diagnostics;
+    let mut annotated = Vec::new();
     for one in &checked {
-        match (args.types, args.format) {
-            (false, CheckFormat::Human) => tell(&renderer, one, &mut most, &mut |text| print_rendered(text))?,
-            (false, CheckFormat::Json) => print_rendered(&visible_json(&json_lines(one, &mut most)?))?,
-            (true, format) => {
-                for module in one.result.iter().flat_map(|report| &report.modules) {
-                    module.typed.iter().try_for_each(|typed| print_program(typed))?;
-                }
-                match format {
-                    CheckFormat::Human => tell(&renderer, one, &mut most, &mut |text| {
-                        note(text);
-                        Ok(())
-                    })?,
-                    CheckFormat::Json => note(&visible_json(&json_lines(one, &mut most)?)),
-                }
-            }
-        }
+        tell_one(args, &renderer, one, &mut most, &mut annotated)?;
+    }
+    match args.format {
+        CheckFormat::Sarif => print_json(&annotations::sarif(&annotated))?,
+        CheckFormat::Github => print(&annotations::github(&annotated))?,
+        CheckFormat::Human | CheckFormat::Json => {}
     }
     if args.format == CheckFormat::Human && !args.types {
         print(&summary(&checked, &choices))?;
@@ -215,6 +216,29 @@ pub fn run(args: &Args) -> CommandResult {
         choices.iter().for_each(JudgementChoice::tell_who);
     }
     Ok(checked.iter().map(exit).max().unwrap_or(Exit::NothingRan))
+}
+
+/// Reports on a file in the requested form, or keeps what a log of all files is made of.
+fn tell_one(
+    args: &Args,
+    renderer: &Renderer,
+    one: &Checked,
+    most: &mut usize,
+    annotated: &mut Vec<Value>,
+) -> Result<(), Failure> {
+    let typed = one.result.iter().flat_map(|report| &report.modules).filter_map(|module| module.typed.as_ref());
+    typed.into_iter().try_for_each(|typed| print_program(typed))?;
+    match (args.types, args.format) {
+        (_, CheckFormat::Sarif | CheckFormat::Github) => annotated.append(&mut json_values(one, most)),
+        (false, CheckFormat::Human) => tell(renderer, one, most, &mut |text| print_rendered(text))?,
+        (false, CheckFormat::Json) => print_rendered(&visible_json(&json_lines(one, most)?))?,
+        (true, CheckFormat::Human) => tell(renderer, one, most, &mut |text| {
+            note(text);
+            Ok(())
+        })?,
+        (true, CheckFormat::Json) => note(&visible_json(&json_lines(one, most)?)),
+    }
+    Ok(())
 }
 
 /// The findings of a file. A failure of the oracle itself becomes an error of this file, and the others are still
@@ -276,9 +300,9 @@ fn check_module(
     let typed = args.types.then(|| {
         let typed = Typed::of(&mut context(), source, name.clone(), module);
         typed.tell_left_out();
-        match args.format {
-            CheckFormat::Human => typed.text(&OutputTarget::default()),
-            CheckFormat::Json => format!("{}\n", typed.json(&OutputTarget::default())),
+        match args.format == CheckFormat::Json {
+            true => format!("{}\n", typed.json(&OutputTarget::default())),
+            false => typed.text(&OutputTarget::default()),
         }
     });
     OfModule { name, typed, choice, findings, accepted, vanish_in, literally, proposed, has_global_infos, fragment }
@@ -399,7 +423,14 @@ fn literally(modules: &[OfModule]) -> Option<String> {
 }
 
 fn json_lines(checked: &Checked, most: &mut usize) -> Result<String, Failure> {
-    let values: Vec<Value> = match &checked.result {
+    let lines = json_values(checked, most).into_iter();
+    let lines = lines.map(|value| serde_json::to_string(&value).map(|line| line + "\n"));
+    lines.collect::<Result<String, serde_json::Error>>().map_err(Failure::unreadable)
+}
+
+/// The findings of a file, and notes on it, in JSON.
+fn json_values(checked: &Checked, most: &mut usize) -> Vec<Value> {
+    match &checked.result {
         Ok(report) => {
             let of_module = |module: &OfModule| {
                 let json = |(finding, accepted)| finding_json(&report.source, module, finding, accepted);
@@ -417,9 +448,7 @@ fn json_lines(checked: &Checked, most: &mut usize) -> Result<String, Failure> {
             broken.chain(report.modules.iter().flat_map(of_module)).chain(judged_by).chain(skipped).collect()
         }
         Err(error) => render::input_error_json(&checked.path.display().to_string(), error),
-    };
-    let lines = values.iter().map(|value| serde_json::to_string(value).map(|line| line + "\n"));
-    lines.collect::<Result<String, serde_json::Error>>().map_err(Failure::unreadable)
+    }
 }
 
 /// A finding with its edition.

@@ -114,11 +114,13 @@ fn by_environment() -> Result<Option<Edition>, Failure> {
 impl Offered {
     /// The choice for a module.
     pub fn for_module(&self, source: &SourceFile, module: &IrModule) -> Result<JudgementChoice, InputError> {
-        let stated = stated_edition(&module.attrs);
-        let unreadable = |error: StatedEditionError| LoadError::Data(error.to_string());
-        let stated = stated.map_err(|error| InputError::Load(source.name.clone(), unreadable(error)))?;
-        let wrong = |error: WrongBase| InputError::Load(source.name.clone(), LoadError::Data(error.to_string()));
-        self.with(stated).map_err(wrong)
+        self.stated_by(module).map_err(|error| InputError::Load(source.name.clone(), LoadError::Data(error)))
+    }
+
+    /// The choice for a module; the error in words.
+    pub fn stated_by(&self, module: &IrModule) -> Result<JudgementChoice, String> {
+        let stated = stated_edition(&module.attrs).map_err(|error: StatedEditionError| error.to_string())?;
+        self.with(stated).map_err(|error| error.to_string())
     }
 
     /// The choice for input that cannot state an edition.

@@ -1,6 +1,6 @@
 //! `relax-spec convert`, and the output of programs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::budget::CommandBudget;
 use super::{CommandResult, Exit, Failure, input, print_program};
@@ -75,13 +75,31 @@ enum To {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-enum DialectName {
+pub enum DialectName {
     #[default]
     #[value(name = "tvm0.25")]
     Tvm025,
     // 0.26 can read it too.
     #[value(name = "tvm0.27", alias = "tvm0.26")]
     Tvm027,
+}
+
+impl std::convert::From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Dialect {
+        match name {
+            DialectName::Tvm025 => Dialect::Tvm025,
+            DialectName::Tvm027 => Dialect::Tvm027,
+        }
+    }
+}
+
+/// Writes the text of a program to a file, or to standard output.
+pub fn write_program(path: Option<&Path>, text: &str) -> Result<(), Failure> {
+    match path {
+        None => print_program(text),
+        Some(path) => write_atomically(path, text.as_bytes())
+            .map_err(|error| Failure::unreadable(format!("{}: {error}", path.display()))),
+    }
 }
 
 impl OutputTarget {
@@ -97,12 +115,8 @@ impl OutputTarget {
 
     /// The written form of the program, in TVMScript with remarks on the bindings of variables.
     pub fn text_with(&self, module: &IrModule, remark: &dyn Fn(&Var) -> Option<&'static str>) -> String {
-        let dialect = match self.dialect {
-            DialectName::Tvm025 => Dialect::Tvm025,
-            DialectName::Tvm027 => Dialect::Tvm027,
-        };
         match self.to {
-            To::Tvmscript => tvmscript::print_module_with(module, dialect, remark),
+            To::Tvmscript => tvmscript::print_module_with(module, self.dialect.into(), remark),
             To::Ron => load::write(ExternalForm::Ron, module),
             To::Json => load::write(ExternalForm::Json, module),
         }
@@ -110,11 +124,7 @@ impl OutputTarget {
 
     /// Writes a text to the destination of the program.
     pub fn put(&self, text: &str) -> Result<(), Failure> {
-        match &self.output {
-            None => print_program(text),
-            Some(path) => write_atomically(path, text.as_bytes())
-                .map_err(|error| Failure::unreadable(format!("{}: {error}", path.display()))),
-        }
+        write_program(self.output.as_deref(), text)
     }
 }
 

@@ -19,11 +19,12 @@ use relax_spec::suite::Case;
 const SCHEMA: &str = include_str!("suite.schema.json");
 
 /// The JSON Schema of the output of each command with `--format json`.
-const OF_COMMANDS: [(&str, &str); 6] = [
+const OF_COMMANDS: [(&str, &str); 7] = [
     ("check", include_str!("check.schema.json")),
     ("run", include_str!("run.schema.json")),
     ("judge", include_str!("judge.schema.json")),
     ("normalize", include_str!("normalize.schema.json")),
+    ("migrate", include_str!("migrate.schema.json")),
     ("types", include_str!("types.schema.json")),
     ("refine", include_str!("refine.schema.json")),
 ];

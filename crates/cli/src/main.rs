@@ -1,6 +1,7 @@
 //! The command `relax-spec`. Results are written to standard output, everything else to standard error.
 
 mod adapter;
+mod annotations;
 mod arrays;
 mod asking;
 mod assume;
@@ -25,6 +26,9 @@ mod fuzz;
 mod given;
 mod input;
 mod judge;
+#[cfg(feature = "mcp")]
+mod mcp;
+mod migrate;
 mod normalize;
 mod ops;
 mod options;
@@ -38,12 +42,12 @@ mod reports;
 mod reproduce;
 mod rules;
 mod run;
+mod serve;
 mod settings;
 mod supervise;
 mod types;
 mod value;
 mod vm;
-mod why;
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write};
@@ -82,6 +86,7 @@ enum RelaxSpecCommand {
     Judge(judge::Args),
     Normalize(normalize::Args),
     Convert(convert::Args),
+    Migrate(migrate::Args),
     Types(types::Args),
     Refine(refine::Args),
     Rules(rules::Args),
@@ -98,6 +103,9 @@ enum RelaxSpecCommand {
     Ops(ops::Args),
     Adapter(adapter::Args),
     Export(export::Args),
+    Server(serve::Args),
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Args),
     Completions(completions::Args),
     #[command(hide = true)]
     Supervise(supervise::Args),
@@ -114,6 +122,7 @@ impl RelaxSpecCommand {
             RelaxSpecCommand::Judge(args) => Some(args.budget.limits()),
             RelaxSpecCommand::Normalize(args) => Some(args.budget.limits()),
             RelaxSpecCommand::Convert(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Migrate(args) => Some(args.budget.limits()),
             RelaxSpecCommand::Types(args) => Some(args.budget.limits()),
             RelaxSpecCommand::Refine(args) => Some(args.budget.limits()),
             RelaxSpecCommand::Blame(args) => Some(args.budget.limits()),
@@ -130,8 +139,11 @@ impl RelaxSpecCommand {
             | RelaxSpecCommand::Fuzz(_)
             | RelaxSpecCommand::Ops(_)
             | RelaxSpecCommand::Export(_)
+            | RelaxSpecCommand::Server(_)
             | RelaxSpecCommand::Completions(_)
             | RelaxSpecCommand::Supervise(_) => None,
+            #[cfg(feature = "mcp")]
+            RelaxSpecCommand::Mcp(_) => None,
         }
     }
 }
@@ -225,6 +237,7 @@ fn dispatch(command: RelaxSpecCommand) -> CommandResult {
         RelaxSpecCommand::Judge(args) => judge::run(&args),
         RelaxSpecCommand::Normalize(args) => normalize::run(&args),
         RelaxSpecCommand::Convert(args) => convert::run(&args),
+        RelaxSpecCommand::Migrate(args) => migrate::run(&args),
         RelaxSpecCommand::Types(args) => types::run(&args),
         RelaxSpecCommand::Refine(args) => refine::run(&args),
         RelaxSpecCommand::Rules(args) => rules::run(&args),
@@ -241,6 +254,9 @@ fn dispatch(command: RelaxSpecCommand) -> CommandResult {
         RelaxSpecCommand::Ops(args) => ops::run(&args),
         RelaxSpecCommand::Adapter(args) => adapter::run(&args),
         RelaxSpecCommand::Export(args) => export::run(&args),
+        RelaxSpecCommand::Server(args) => serve::run(&args),
+        #[cfg(feature = "mcp")]
+        RelaxSpecCommand::Mcp(args) => mcp::run(&args),
         RelaxSpecCommand::Completions(args) => completions::run(&args),
         RelaxSpecCommand::Supervise(args) => supervise::run(&args),
     }

@@ -10,7 +10,7 @@ use super::choice::Choosing;
 use super::convert::OutputTarget;
 use super::input::SourceFile;
 use super::options::ReportFormat;
-use super::{CommandResult, Exit, input, note, print, print_json, render, why};
+use super::{CommandResult, Exit, Failure, input, note, print, print_json, render};
 use relax_spec::derivation::{DeriveReport, annotated, derive_module};
 use relax_spec::findings::Diagnostic;
 use relax_spec::grammar::visit::{Visitor, walk_module, walk_var_binding};
@@ -19,6 +19,7 @@ use relax_spec::grammar::{Binding, Expr, IrModule, Name, StructInfo, Type, Var, 
 use relax_spec::judge::Cx;
 use relax_spec::normal_form::{Normalized, normalize_reporting};
 use relax_spec::type_checking::{TypeReport, check_module};
+use server::why::{self, DerivedProgram};
 
 /// Write a program with the structural information and the purity of every variable
 ///
@@ -65,7 +66,9 @@ pub fn run(args: &Args) -> CommandResult {
     let mut cx = choice.cx(args.budget.cx());
     let typed = Typed::of(&mut cx, &source, name, &module);
     if let Some(line) = args.why {
-        print(&why::why(&mut cx, &source, &typed.normalized.module, &typed.derived, line)?)?;
+        let line_of = |offset| source.locate(offset).0;
+        let program = DerivedProgram { module: &typed.normalized.module, derived: &typed.derived, line_of: &line_of };
+        print(&why::of_line(&mut cx, program, line).map_err(Failure::unreadable)?)?;
         return Ok(Exit::AsExpected);
     }
     match args.format {

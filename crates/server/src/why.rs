@@ -7,8 +7,6 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Failure;
-use super::input::SourceFile;
 use relax_spec::book::Rule;
 use relax_spec::derivation::{DeriveReport, derive_module};
 use relax_spec::grammar::visit::{Visitor, walk_expr, walk_function, walk_var_binding};
@@ -18,35 +16,39 @@ use relax_spec::grammar::{
 };
 use relax_spec::judge::Cx;
 
+/// A derived program in normal form, and the lines of its text.
+#[derive(Clone, Copy)]
+pub struct DerivedProgram<'a> {
+    /// The program.
+    pub module: &'a IrModule,
+    /// What was derived of it.
+    pub derived: &'a DeriveReport,
+    /// The line of an offset, from 1.
+    pub line_of: &'a dyn Fn(u32) -> usize,
+}
+
 /// The explanation of the variables that a line binds.
 ///
-/// If the line binds none, the error lists the lines that do.
-pub fn why(
-    cx: &mut Cx,
-    source: &SourceFile,
-    module: &IrModule,
-    derived: &DeriveReport,
-    line: usize,
-) -> Result<String, Failure> {
-    let mut bound = BoundVars::default();
-    module.funcs.iter().for_each(|(_, func)| {
-        if let GlobalFunc::Function(func) = func {
-            bound.visit_function(func);
-        }
-    });
-    let infos = derived.vars.iter().map(|(var, info)| (var, info)).collect();
-    let mut history =
-        History { cx, source, module, derived, infos, bound: &bound, told: FxHashSet::default(), text: String::new() };
-    let line_of = |var: &Var| (!var.span.is_none()).then(|| source.locate(var.span.start).0);
+/// # Errors
+///
+/// The line binds none; the error names the nearest that does.
+pub fn of_line(cx: &mut Cx, program: DerivedProgram<'_>, line: usize) -> Result<String, String> {
+    let bound = BoundVars::of(program.module);
+    let line_of = |var: &Var| (!var.span.is_none()).then(|| (program.line_of)(var.span.start));
     let asked: Vec<&Var> = bound.order.iter().filter(|var| line_of(var) == Some(line)).collect();
     if asked.is_empty() {
         let lines: BTreeSet<usize> = bound.order.iter().filter_map(line_of).collect();
         let near = lines.range(line..).next().or_else(|| lines.last());
         let near = near.map_or(String::new(), |near| format!("; the nearest that does is line {near}"));
-        return Err(Failure::unreadable(format!("line {line} binds no variable{near}")));
+        return Err(format!("line {line} binds no variable{near}"));
     }
-    asked.into_iter().for_each(|var| history.tell(var));
-    Ok(history.text)
+    Ok(History::new(cx, program, &bound).told(asked))
+}
+
+/// The explanation of one variable; empty if the program does not bind it.
+pub fn of_var(cx: &mut Cx, program: DerivedProgram<'_>, var: &Var) -> String {
+    let bound = BoundVars::of(program.module);
+    History::new(cx, program, &bound).told([var])
 }
 
 /// The origin of the value of a variable.
@@ -65,6 +67,16 @@ struct BoundVars {
 }
 
 impl BoundVars {
+    fn of(module: &IrModule) -> BoundVars {
+        let mut bound = BoundVars::default();
+        module.funcs.iter().for_each(|(_, func)| {
+            if let GlobalFunc::Function(func) = func {
+                bound.visit_function(func);
+            }
+        });
+        bound
+    }
+
     fn put(&mut self, binder: &Binder, origin: Origin) {
         self.order.push(binder.var.clone());
         self.origins.insert(binder.var.clone(), (origin, binder.annotation.is_some()));
@@ -121,7 +133,7 @@ impl Visitor for UsedVars {
 }
 
 /// Whether part of the information about a value is unknown.
-fn is_lost(info: &StructInfo) -> bool {
+pub fn is_lost(info: &StructInfo) -> bool {
     match info {
         StructInfo::Object => true,
         StructInfo::Tensor(TensorStructInfo { shape, dtype, .. }) => shape.is_none() || dtype.is_void(),
@@ -134,16 +146,25 @@ fn is_lost(info: &StructInfo) -> bool {
 
 struct History<'a> {
     cx: &'a mut Cx,
-    source: &'a SourceFile,
-    module: &'a IrModule,
-    derived: &'a DeriveReport,
+    program: DerivedProgram<'a>,
     infos: FxHashMap<&'a Var, &'a StructInfo>,
     bound: &'a BoundVars,
     told: FxHashSet<Var>,
     text: String,
 }
 
-impl History<'_> {
+impl<'a> History<'a> {
+    fn new(cx: &'a mut Cx, program: DerivedProgram<'a>, bound: &'a BoundVars) -> History<'a> {
+        let infos = program.derived.vars.iter().map(|(var, info)| (var, info)).collect();
+        History { cx, program, infos, bound, told: FxHashSet::default(), text: String::new() }
+    }
+
+    /// The explanations of some variables.
+    fn told<'v>(mut self, vars: impl IntoIterator<Item = &'v Var>) -> String {
+        vars.into_iter().for_each(|var| self.tell(var));
+        self.text
+    }
+
     /// Explains a variable, and then the variables that its information comes from. It uses no recursion, because there
     /// may be many steps.
     fn tell(&mut self, var: &Var) {
@@ -160,7 +181,8 @@ impl History<'_> {
         // The variable at its binding. A use has a different position.
         let Some((var, (origin, annotated))) = self.bound.origins.get_key_value(var) else { return Vec::new() };
         let info = self.infos.get(var).copied();
-        let place = if var.span.is_none() { String::new() } else { format!("  ({})", self.source.place(var.span)) };
+        let line = || format!("  (line {})", (self.program.line_of)(var.span.start));
+        let place = if var.span.is_none() { String::new() } else { line() };
         let shown = info.map_or("not known, as something in it is wrong".to_string(), ToString::to_string);
         let _ = writeln!(self.text, "{}: {shown}{place}", var.name);
         let lost = info.is_none_or(is_lost);
@@ -205,7 +227,8 @@ impl History<'_> {
         let mut next = Vec::new();
         let used = UsedVars::of(value);
         for gv in &used.globals {
-            let shown = self.derived.info_of_function(&gv.name).map_or("not known".to_string(), ToString::to_string);
+            let shown =
+                self.program.derived.info_of_function(&gv.name).map_or("not known".to_string(), ToString::to_string);
             self.reason(&format!("from {}: {shown}", gv.name));
         }
         for operand in used.vars {
@@ -234,8 +257,8 @@ impl History<'_> {
         let binding =
             Binding::VarBinding(VarBinding { var: ordinary(var), value: value.clone(), span: Span::default() });
         let recorded = |bindings: Vec<Binding>| -> BTreeSet<Rule> {
-            let mut cx = self.cx.in_same_reading();
-            derive_module(&mut cx, &beside(self.module, &used.globals, &params, bindings));
+            let mut cx = self.cx.unobserved();
+            derive_module(&mut cx, &beside(self.program.module, &used.globals, &params, bindings));
             cx.recorded().iter().collect()
         };
         let without = recorded(Vec::new());

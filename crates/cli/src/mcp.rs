@@ -1,0 +1,18 @@
+//! `relax-spec mcp`.
+
+use std::env;
+
+use super::{CommandResult, Exit, Failure};
+
+/// Serve an agent, by the Model Context Protocol on standard input and output
+///
+/// The tools are check, run, refine, blame and explain. Each result has a verdict, and says what may be concluded from
+/// it; `docs/agents/SKILL.md` says the same on a page for the agent.
+#[derive(clap::Args)]
+pub struct Args {}
+
+pub fn run(_: &Args) -> CommandResult {
+    let command = env::current_exe()?;
+    server::mcp::serve_stdio(command).map_err(Failure::unreadable)?;
+    Ok(Exit::AsExpected)
+}
