@@ -28,6 +28,10 @@ KNOWN = {
 }
 
 
+#: What a release says of the text of a pass that it has written itself, so that the pass is not seeded.
+UNREADABLE = {"tvm@0.26": "Expected the same dtype for PrimVars"}
+
+
 def blame(args, name, edit, before):
     """What the command says of a pass in front of another one."""
     with tempfile.TemporaryDirectory() as directory:
@@ -65,17 +69,20 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="*")
     args = parser.parse_args()
-    draw, failed, count = random.Random(args.seed), 0, 0
+    draw, failed, count, left = random.Random(args.seed), 0, 0, 0
     for name, edit in {**WRONG, **RIGHT}.items():
         before = draw.choice(edit[1])
         if not fnmatch.fnmatch(name, args.only):
             continue
         count += 1
         found = fault(name, name in WRONG, *blame(args, name, edit, before))
+        if found and args.adapter in UNREADABLE and UNREADABLE[args.adapter] in found:
+            left += 1
+            continue
         if bool(found) != (name in KNOWN):
             failed += 1
             print(f"{name} before {before}: {found or 'it is blamed, and known not to be'}", flush=True)
-    print(f"{count} seeded passes, {failed} not as they should be")
+    print(f"{count} seeded passes, {failed} not as they should be, {left} whose text the release does not read")
     return 1 if failed or not count else 0
 
 

@@ -1,6 +1,9 @@
 """What is the verdict on each pass of TVM's default pipeline, for the programs of the corpus and the models?
 
-    python3 pass_verdicts.py RELAX_SPEC [--releases 0.25,0.26,0.27] [--only GLOB] [--runs N]
+    python3 pass_verdicts.py RELAX_SPEC [--releases 0.25,0.26,0.27] [--only GLOB] [--runs N] [--pipeline default]
+    python3 pass_verdicts.py RELAX_SPEC --generated 300 [--first 0] ..
+
+With `--generated`, the programs are those that `relax-spec fuzz --show` gives, with at least `LEAST` bindings each.
 
 `relax-spec blame` records the module after each pass and judges it against the one before. A table for each release: how
 often each pass leaves the program as it is, is allowed, is not allowed, is undecided. Then a line for each of the last two
@@ -12,8 +15,11 @@ import argparse
 import collections
 import fnmatch
 import json
+import pathlib
+import statistics
 import subprocess
 import sys
+import tempfile
 
 from differences import RELEASES, ROOT, entry
 
@@ -31,6 +37,10 @@ KNOWN = {
     "is to lie on llvm:0:global": "a copy to a device becomes a packed call, whose arguments lie where its result lies",
     "ran out of fuel": "the program does not end on this input",
 }
+#: The bindings that a generated program has at least and at most.
+LEAST, MOST = 6, 60
+#: The edition that all releases claim.
+EDITION = "2024-04"
 #: One verdict of so many may be undecided.
 ONE_IN = 50
 WORDS = ("unchanged", "allowed", "not allowed", "undecided")
@@ -43,14 +53,30 @@ def programs(release):
     return [path for folder in (corpus, of_release, models) for path in sorted(folder.glob("*.py")) if is_source(path)]
 
 
-def blamed(tool, path, start, release, runs, passes=()):
+def generated(tool, count, first, folder):
+    """Files with generated programs, by their numbers."""
+    bindings, paths = [], []
+    number = first
+    while len(paths) < count:
+        command = [tool, "fuzz", "--show", str(number), "--bindings", str(MOST), "--edition", EDITION]
+        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        if text.count(" = ") >= LEAST:
+            paths.append(pathlib.Path(folder) / f"generated_{number}.py")
+            paths[-1].write_text(text)
+            bindings.append(text.count(" = "))
+        number += 1
+    print(f"{count} generated programs up to number {number - 1}, the median of their bindings {statistics.median(bindings)}")
+    return paths
+
+
+def blamed(tool, path, start, release, args, passes=()):
     """What `blame` says, line by line."""
     command = [tool, "blame", path, "--entry", start, "--adapter", f"tvm@{release}", "--format", "json"]
-    command += ["--runs", str(runs), "--timeout", "1800", *passes]
+    command += ["--runs", str(args.runs), "--timeout", "1800", *(passes or ("--pipeline", args.pipeline))]
     said = subprocess.run(command, capture_output=True, text=True)
     lines = [json.loads(line) for line in said.stdout.splitlines() if line.startswith("{")]
     if any("LambdaLift" in (line.get("message") or "") for line in lines if "refuses" in line) and not passes:
-        return blamed(tool, path, start, release, runs, ("--pass", LIFTED))
+        return blamed(tool, path, start, release, args, ("--pass", LIFTED.replace("default", args.pipeline)))
     return lines or [{"refuses": None, "message": said.stderr.strip()}]
 
 
@@ -94,15 +120,20 @@ def main():
     parser.add_argument("--releases", default=RELEASES)
     parser.add_argument("--only", default="*")
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--pipeline", default="default")
+    parser.add_argument("--generated", type=int)
+    parser.add_argument("--first", type=int, default=0)
     args = parser.parse_args()
     failed = False
-    for release in args.releases.split(","):
-        table = Table()
-        for path in programs(release):
-            start = entry(args.tool, path) if fnmatch.fnmatch(path.name, args.only) else None
-            if start is not None:
-                table.take(f"{release} {path.stem}", blamed(args.tool, path, start, release, args.runs))
-        failed |= table.tell(release)
+    with tempfile.TemporaryDirectory() as folder:
+        made = generated(args.tool, args.generated, args.first, folder) if args.generated else None
+        for release in args.releases.split(","):
+            table = Table()
+            for path in made or programs(release):
+                start = entry(args.tool, path) if fnmatch.fnmatch(path.name, args.only) else None
+                if start is not None:
+                    table.take(f"{release} {path.stem}", blamed(args.tool, path, start, release, args))
+            failed |= table.tell(release)
     return int(failed)
 
 

@@ -143,7 +143,7 @@ WRONG = {
         EARLY,
         (r"c: R\.Tensor\(\(n \* 4,\), dtype=\"float32\"\)", 'c: R.Tensor(dtype="float32", ndim=1)'),
     ),
-    "falsifies_a_result": ("symbols", EARLY, (r"-> R\.Tensor\(\(n, m\)", "-> R.Tensor((m, n)")),
+    "falsifies_a_result": ("symbols", EARLY, (r'-> R\.Tensor\(\(("?)n"?, "?m"?\)', r"-> R.Tensor((\1m\1, \1n\1)")),
     "reverses_a_size": (
         "sizes",
         EARLY,
