@@ -85,6 +85,7 @@ pub fn run(args: Vec<String>) -> ExitCode {
             part_of_release(version, 1 + draw % PARTS)
         });
     }
+    steps.extend(wheel());
     steps.extend(generated(scope));
     if list {
         steps.iter().for_each(|step| println!("{}", step.line.join(" ")));
@@ -114,7 +115,7 @@ fn sources() -> Vec<CommandStep> {
             .with("RUSTDOCFLAGS", "-D warnings"),
         CommandStep::new(&format!("python3 -m venv {TOOLS}/python")),
         CommandStep::new(&format!("{TOOLS}/python/bin/pip install --quiet --disable-pip-version-check ruff==0.14.0")),
-        CommandStep::new(&format!("{TOOLS}/python/bin/ruff check conformance tools")),
+        CommandStep::new(&format!("{TOOLS}/python/bin/ruff check conformance tools crates/python")),
         CommandStep::new("python3 tools/hand_mutants.py --check"),
         CommandStep::new("python3 tools/seeded_faults.py check"),
     ]
@@ -192,6 +193,20 @@ fn whole_release(scope: CheckScope, version: TvmVersion) -> Vec<CommandStep> {
         ]);
     }
     steps
+}
+
+/// The Python package: its wheel, and its tests without TVM and with each release, whose environments are there by now.
+fn wheel() -> Vec<CommandStep> {
+    let python = format!("{TOOLS}/python/bin/python");
+    let releases = TvmVersion::ALL.map(python_of).join(" ");
+    vec![
+        CommandStep::new(&format!("{TOOLS}/python/bin/pip install --quiet --disable-pip-version-check maturin==1.16.0")),
+        CommandStep::new(&format!(
+            "{TOOLS}/python/bin/maturin build --profile release --locked --quiet --manifest-path crates/python/Cargo.toml \
+             --out target/wheels"
+        )),
+        CommandStep::new(&format!("{python} crates/python/tests/all.py target/wheels {TOOLS} {releases}")),
+    ]
 }
 
 /// Checks that the outputs of tools are up to date.

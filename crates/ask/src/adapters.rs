@@ -270,8 +270,16 @@ impl LedgerName {
 /// The prefix of the names for the executables of a release.
 const EXECUTABLES: &str = "tvm-executables@";
 
-/// The path of this command.
-fn own_path() -> Result<String, SetupError> {
+/// The path of this command. The Python package, which runs it in the process of an interpreter, sets the variable
+/// `RELAX_SPEC_COMMAND` to it.
+///
+/// # Errors
+///
+/// If the system does not know it.
+pub fn own_path() -> Result<String, SetupError> {
+    if let Some(path) = env::var("RELAX_SPEC_COMMAND").ok().filter(|path| !path.is_empty()) {
+        return Ok(path);
+    }
     let program = env::current_exe().map_err(|error| io_error(Path::new("relax-spec"), error))?;
     Ok(program.display().to_string())
 }
@@ -297,11 +305,14 @@ fn cache() -> Result<PathBuf, SetupError> {
     Ok(cache)
 }
 
-/// The command of the adapter, with a Python that has TVM.
+/// The command of the adapter, with a Python that has TVM. The Python package sets the variable
+/// `RELAX_SPEC_TVM_ADAPTER` to its own copy.
 fn run_tvm(python: &Path, cache: &Path) -> Result<CommandLine, SetupError> {
-    let script = match checkout::root() {
-        Some(root) => root.join("conformance/adapters/tvm/adapter.py"),
-        None => unpack(cache)?,
+    let given = env::var_os("RELAX_SPEC_TVM_ADAPTER").filter(|path| !path.is_empty());
+    let script = match (given, checkout::root()) {
+        (Some(given), _) => PathBuf::from(given),
+        (None, Some(root)) => root.join("conformance/adapters/tvm/adapter.py"),
+        (None, None) => unpack(cache)?,
     };
     Ok(CommandLine { program: python.display().to_string(), args: vec![script.display().to_string()] })
 }

@@ -8,7 +8,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use super::{Exit, Failure, note};
-use ask::adapters::{Adapter, SetupError};
+use ask::adapters::{Adapter, SetupError, own_path};
 use ask::implementation::{ChildProcess, Implementation as _, Launch};
 use ask::process::{CommandLine, Interrupt, MAX_REPLY};
 use ask::supervisor;
@@ -83,7 +83,7 @@ pub fn kept_to_the_protocol(implementation: &mut ChildProcess) -> Result<(), Fai
 /// signal. So this process must live on to end them. A second signal ends it at once, and then the supervisor ends
 /// them.
 pub fn interrupt() -> Result<Interrupt, Failure> {
-    supervisor::start(Command::new(std::env::current_exe()?).arg("supervise"))?;
+    supervisor::start(Command::new(own_path()?).arg("supervise"))?;
     let interrupt = Interrupt::default();
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_shutdown(signal, Exit::StoppedEarly as i32, interrupt.flag())?;

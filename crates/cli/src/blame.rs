@@ -1,6 +1,7 @@
 //! `relax-spec blame`.
 
 mod contracts;
+pub(super) mod pair;
 mod params;
 mod passes;
 mod sequences;
@@ -471,26 +472,8 @@ impl Blamer<'_> {
         let after = related.as_ref().unwrap_or(after);
         let mut settings = Settings { seed: self.args.seed, ..Settings::runs(self.args.runs) };
         self.args.assuming.assume(&mut settings)?;
-        Ok(match refine(&mut cx, before, after, &self.entry, &self.given, &settings) {
-            Err(error) => PassVerdict::Open(error.to_string()),
-            Ok(refinement) => match (newly_unknown(before, &refinement), refinement.verdict) {
-                (Some(name), RefinementVerdict::NotAllowed { .. }) => {
-                    PassVerdict::Open(format!("nothing is known of `{name}`, which the pass makes the program call"))
-                }
-                (_, RefinementVerdict::Allowed) => PassVerdict::Allowed,
-                (None, RefinementVerdict::NotAllowed { rule, message }) => PassVerdict::NotAllowed {
-                    rule: rule.to_string(),
-                    message,
-                    input: refinement.input.unwrap_or_default(),
-                },
-                (
-                    _,
-                    RefinementVerdict::Vacuous(reason)
-                    | RefinementVerdict::Undecided(reason)
-                    | RefinementVerdict::OutOfBudget(reason),
-                ) => PassVerdict::Open(reason),
-            },
-        })
+        let refined = refine(&mut cx, before, after, &self.entry, &self.given, &settings);
+        Ok(refined.map_or_else(|error| PassVerdict::Open(error.to_string()), |refined| verdict_on(before, refined)))
     }
 
     /// A line for a verdict.
@@ -516,6 +499,26 @@ impl Blamer<'_> {
                 print_json(&json!({ "refuses": pass, "message": message, "left": left, "without": without }))
             }
         }
+    }
+}
+
+/// The verdict on a pass.
+fn verdict_on(before: &IrModule, refinement: Refinement) -> PassVerdict {
+    match (newly_unknown(before, &refinement), refinement.verdict) {
+        (Some(name), RefinementVerdict::NotAllowed { .. }) => {
+            PassVerdict::Open(format!("nothing is known of `{name}`, which the pass makes the program call"))
+        }
+        (_, RefinementVerdict::Allowed) => PassVerdict::Allowed,
+        (None, RefinementVerdict::NotAllowed { rule, message }) => {
+            let input = refinement.input.unwrap_or_default();
+            PassVerdict::NotAllowed { rule: rule.to_string(), message, input }
+        }
+        (
+            _,
+            RefinementVerdict::Vacuous(reason)
+            | RefinementVerdict::Undecided(reason)
+            | RefinementVerdict::OutOfBudget(reason),
+        ) => PassVerdict::Open(reason),
     }
 }
 

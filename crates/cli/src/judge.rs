@@ -14,10 +14,10 @@ use ask::serve::next_line;
 use relax_spec::book::{Basis, Erratum, Proposal, Reading};
 use relax_spec::data::{self, FromData, Node, NodeData};
 use relax_spec::grammar::source::SyntaxError;
-use relax_spec::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var, in_words, notation};
+use relax_spec::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var, in_words, notation, visible};
 use relax_spec::judge::{Cx, GlbPurity, Prover};
 use relax_spec::oracle;
-use relax_spec::question::{self, Ask};
+use relax_spec::question::{self as questions, Ask};
 
 /// Ask one judgement on types, structural information or dimensions
 ///
@@ -59,21 +59,11 @@ pub struct Args {
     pub(super) budget: StepBudget,
     #[command(flatten)]
     choosing: Choosing,
-    /// erase-wd: the variables in scope, separated by commas
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    vars: Vec<String>,
-    /// erase-wd: the shape variables in scope, separated by commas
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    shape_vars: Vec<String>,
+    #[command(flatten)]
+    surroundings: Surroundings,
     /// glb, lub: the purity of the bound of a pure and an impure function: `min`, or `literal` for no bound (A27)
     #[arg(long, value_name = "PURITY", value_parser = options::glb_purity, default_value = "literal")]
     glb_purity: GlbPurity,
-    /// derive: the call's `sinfo_args`
-    #[arg(long, value_name = "SINFO")]
-    sinfo_args: Vec<String>,
-    /// eval: the values of shape variables, as n=3
-    #[arg(long = "let", value_name = "VAR=N")]
-    bindings: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -112,7 +102,7 @@ pub fn run(args: &Args) -> CommandResult {
     // A question is not a file, so the choice of the current directory applies.
     let choice = &args.choosing.without_module(Path::new("-"))?;
     if !args.stdin {
-        return one(args, choice, &question(args, &args.operands)?);
+        return one(args, choice, &asked(args, &args.operands)?);
     }
     let mut worst = Exit::AsExpected;
     let (mut stdin, mut number) = (std::io::stdin().lock(), 0);
@@ -124,7 +114,7 @@ pub fn run(args: &Args) -> CommandResult {
             text if text.starts_with('{') => json_question(args, choice, text),
             text => {
                 let operands: Vec<String> = text.split(';').map(|operand| operand.trim().to_string()).collect();
-                question(args, &operands).and_then(|ask| one(args, choice, &ask))
+                asked(args, &operands).and_then(|ask| one(args, choice, &ask))
             }
         };
         worst = worst.max(exit.map_err(at_line)?);
@@ -149,14 +139,14 @@ fn json_question(args: &Args, choice: &JudgementChoice, text: &str) -> CommandRe
 }
 
 /// An outcome with its derivations.
-type OutcomeDerivation = (question::Outcome, String);
+type OutcomeDerivation = (questions::Outcome, String);
 
 /// The answer in the requested reading. Without one, also the effect of taking single errata literally.
 fn ask_both(
     args: &Args,
     choice: &JudgementChoice,
     ask: &Ask,
-) -> (OutcomeDerivation, Vec<(Erratum, question::Outcome, String)>) {
+) -> (OutcomeDerivation, Vec<(Erratum, questions::Outcome, String)>) {
     let context = |reading: Reading| context(args, choice.basis(), reading);
     if let Some(reading) = choice.chosen_reading() {
         return (answer(&mut context(reading.clone()), ask), Vec::new());
@@ -182,17 +172,17 @@ fn in_the_askers_words(ask: &Ask, text: String) -> String {
     if ask.to_string().contains('#') { text } else { in_words(text) }
 }
 
-fn exit(outcome: &question::Outcome) -> Exit {
+fn exit(outcome: &questions::Outcome) -> Exit {
     match outcome {
-        question::Outcome::Answer { .. } => Exit::AsExpected,
-        question::Outcome::Rejected { .. }
-        | question::Outcome::Trapped { .. }
-        | question::Outcome::Unsupported { .. }
-        | question::Outcome::InternalError { .. }
-        | question::Outcome::Crash { .. }
-        | question::Outcome::Timeout { .. }
-        | question::Outcome::ProtocolError { .. }
-        | question::Outcome::Flaky { .. } => Exit::Findings,
+        questions::Outcome::Answer { .. } => Exit::AsExpected,
+        questions::Outcome::Rejected { .. }
+        | questions::Outcome::Trapped { .. }
+        | questions::Outcome::Unsupported { .. }
+        | questions::Outcome::InternalError { .. }
+        | questions::Outcome::Crash { .. }
+        | questions::Outcome::Timeout { .. }
+        | questions::Outcome::ProtocolError { .. }
+        | questions::Outcome::Flaky { .. } => Exit::Findings,
     }
 }
 
@@ -213,9 +203,9 @@ fn answer(cx: &mut Cx, ask: &Ask) -> OutcomeDerivation {
 fn changed_by(
     context: &dyn Fn(Reading) -> Cx,
     ask: &Ask,
-    corrected: &question::Outcome,
+    corrected: &questions::Outcome,
     asked_after: &BTreeSet<Erratum>,
-) -> Vec<(Erratum, question::Outcome, String)> {
+) -> Vec<(Erratum, questions::Outcome, String)> {
     let alone = |erratum: &Erratum| {
         let (outcome, derivations) = answer(&mut context(Reading::literal_only(&[*erratum])), ask);
         (*erratum, outcome, derivations)
@@ -228,9 +218,9 @@ fn to_text(
     args: &Args,
     choice: &JudgementChoice,
     ask: &Ask,
-    outcome: &question::Outcome,
+    outcome: &questions::Outcome,
     derivations: &str,
-    others: &[(Erratum, question::Outcome, String)],
+    others: &[(Erratum, questions::Outcome, String)],
 ) -> String {
     let mut text = if args.stdin { format!("{ask} = {outcome}\n") } else { format!("{outcome}\n") };
     if let Some((proposal, without)) = without_proposal(args, choice, ask, outcome) {
@@ -255,8 +245,8 @@ fn without_proposal(
     args: &Args,
     choice: &JudgementChoice,
     ask: &Ask,
-    outcome: &question::Outcome,
-) -> Option<(Proposal, question::Outcome)> {
+    outcome: &questions::Outcome,
+) -> Option<(Proposal, questions::Outcome)> {
     let proposal = choice.proposal?;
     let (without, _) = answer(&mut context(args, choice.without_proposal().basis(), choice.reading()), ask);
     (without != *outcome).then_some((proposal, without))
@@ -264,8 +254,8 @@ fn without_proposal(
 
 fn to_json(
     choice: &JudgementChoice,
-    outcome: &question::Outcome,
-    others: &[(Erratum, question::Outcome, String)],
+    outcome: &questions::Outcome,
+    others: &[(Erratum, questions::Outcome, String)],
 ) -> Value {
     let reply = |outcome| data::json::to_value(&AdapterReply::of(outcome));
     let literal = others.iter().map(|(erratum, outcome, _)| (erratum.id().to_string(), reply(outcome))).collect();
@@ -277,8 +267,40 @@ fn to_json(
     value
 }
 
-fn question(args: &Args, operands: &[String]) -> Result<Ask, Failure> {
+/// The question of a judgement by its name, with operands in one of the notations of the command line.
+///
+/// # Errors
+///
+/// The message for people, if there is no such judgement, or an operand is not what it takes.
+pub fn question(name: &str, operands: &[String]) -> Result<Ask, String> {
+    let judgement = <Judgement as clap::ValueEnum>::from_str(name, false)
+        .map_err(|_| format!("there is no judgement `{}`", visible(name)))?;
+    question_of(judgement, operands, &Surroundings::default()).map_err(|failure| failure.message)
+}
+
+/// What a question needs beside its operands.
+#[derive(Clone, Default, Debug, clap::Args)]
+struct Surroundings {
+    /// erase-wd: the variables in scope, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    vars: Vec<String>,
+    /// erase-wd: the shape variables in scope, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    shape_vars: Vec<String>,
+    /// derive: the call's `sinfo_args`
+    #[arg(long, value_name = "SINFO")]
+    sinfo_args: Vec<String>,
+    /// eval: the values of shape variables, as n=3
+    #[arg(long = "let", value_name = "VAR=N")]
+    bindings: Vec<String>,
+}
+
+fn asked(args: &Args, operands: &[String]) -> Result<Ask, Failure> {
     let judgement = args.judgement.ok_or_else(|| Failure::unreadable("name a judgement, or ask in JSON"))?;
+    question_of(judgement, operands, &args.surroundings)
+}
+
+fn question_of(judgement: Judgement, operands: &[String], args: &Surroundings) -> Result<Ask, Failure> {
     Ok(match (judgement, operands) {
         (Judgement::Erase, [s]) => Ask::Erase(struct_info(s)?),
         (Judgement::Subtype, [t1, t2]) => Ask::Subtype(ty(t1)?, ty(t2)?),
@@ -342,6 +364,10 @@ fn dimension(text: &str) -> Result<PrimExpr, Failure> {
 /// An operand in mathematical notation, in the form of suite files (RON), or in that of the adapter protocol (JSON).
 /// The error is that of the mathematical notation.
 fn operand<T: FromData>(what: &str, text: &str, on_paper: fn(&str) -> Result<T, SyntaxError>) -> Result<T, Failure> {
+    // No other notation begins like an object of JSON.
+    if let Some(read) = text.starts_with('{').then(|| data::from_json(text).ok()).flatten() {
+        return Ok(read);
+    }
     on_paper(text).or_else(|error| {
         let message = || Failure::unreadable(format!("`{text}` is not a {what}: {error}"));
         data::from_ron(text).or_else(|_| data::from_json(text)).map_err(|_| message())

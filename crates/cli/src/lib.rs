@@ -1,4 +1,5 @@
-//! The command `relax-spec`. Results are written to standard output, everything else to standard error.
+//! The command `relax-spec`, for its program and for the Python package, which runs it in its own process. Results are
+//! written to standard output, everything else to standard error.
 
 mod adapter;
 mod annotations;
@@ -49,10 +50,11 @@ mod types;
 mod value;
 mod vm;
 
+use std::cell::RefCell;
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write};
-use std::process::ExitCode;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use clap::{Parser, Subcommand};
@@ -62,9 +64,8 @@ use ask::worker::StartError;
 use relax_spec::grammar::{visible, visible_json};
 use relax_spec::suite::CaseError;
 
-/// Trees are allocated in many small pieces, for which the system's allocator is slow.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+pub use blame::pair::{JudgedModule, MeaningBudget, smaller_program};
+pub use judge::question;
 
 /// Executable reference semantics, test oracle and conformance suite for the Relax IR.
 #[derive(Parser)]
@@ -190,40 +191,80 @@ type CommandResult = Result<Exit, Failure>;
 /// The stack of the thread that does the work. It is only address space until it is used.
 const STACK: usize = 1 << 30;
 
-fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+/// Runs a command line, the name of the program first, on the streams of the process.
+pub fn command(line: impl IntoIterator<Item = OsString>) -> Exit {
+    let cli = match Cli::try_parse_from(line) {
         Ok(cli) => cli,
-        // The error repeats parts of the command line, which may contain file names from untrusted sources.
-        Err(error) if error.use_stderr() => {
-            note(&visible(&error.render().to_string()));
-            note(&refused::why(&error).unwrap_or_default());
-            return ExitCode::from(Exit::Unreadable as u8);
-        }
+        Err(error) if error.use_stderr() => return refuse(&error),
         Err(error) => error.exit(),
     };
     let limits = cli.command.limits();
-    let (give, given) = channel();
-    let work = thread::Builder::new().name("relax-spec".to_string()).stack_size(STACK);
-    let internal = || Failure::new(Exit::Unreadable, "internal error");
-    let result = match work.spawn(move || give.send(dispatch(cli.command))) {
-        Ok(_) => match limits {
-            Some(limits) => limits.wait(&given),
+    end(match spawn(move || dispatch(cli.command)) {
+        Ok(given) => match limits {
+            Some(limits) => limits.wait(&given).map_err(|spent| Failure::new(Exit::StoppedEarly, spent)),
             None => Ok(given.recv().ok()),
         },
-        Err(error) => Ok(Some(Err(Failure::new(Exit::Unreadable, format!("cannot start a thread: {error}"))))),
+        Err(failure) => Err(failure),
+    })
+}
+
+/// What a command has written, and its exit status.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct CommandOutput {
+    /// The exit status.
+    pub exit: u8,
+    /// The results.
+    pub out: String,
+    /// Everything else.
+    pub err: String,
+}
+
+/// Runs a command line that starts no process, the name of the program first, for a caller in the same process. It has
+/// no limits but those of its judgements: only the end of a process would end it early.
+pub fn command_output(line: impl IntoIterator<Item = OsString>) -> CommandOutput {
+    let cli = Cli::try_parse_from(line);
+    let work = move || {
+        WRITTEN.set(Some(CommandOutput::default()));
+        let exit = match cli {
+            Ok(cli) => end(Ok(Some(dispatch(cli.command)))),
+            Err(error) if error.use_stderr() => refuse(&error),
+            Err(help) => end(Ok(Some(print(&help.render().to_string()).map(|()| Exit::AsExpected)))),
+        };
+        CommandOutput { exit: exit as u8, ..WRITTEN.take().unwrap_or_default() }
     };
-    let result = match result {
-        Ok(Some(result)) => result,
-        Ok(None) => Err(internal()),
-        Err(spent) => Err(Failure::new(Exit::StoppedEarly, spent)),
-    };
-    match result {
-        Ok(exit) => ExitCode::from(exit as u8),
+    let failed = |err: String| CommandOutput { exit: Exit::Unreadable as u8, out: String::new(), err };
+    match spawn(work) {
+        Ok(given) => given.recv().unwrap_or_else(|_| failed("error: internal error\n".to_string())),
+        Err(failure) => failed(format!("error: {}\n", failure.message)),
+    }
+}
+
+/// Starts the thread that does the work.
+fn spawn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<Receiver<T>, Failure> {
+    let (give, given) = channel();
+    let thread = thread::Builder::new().name("relax-spec".to_string()).stack_size(STACK);
+    let spawned = thread.spawn(move || give.send(work()));
+    spawned.map_err(|error| Failure::new(Exit::Unreadable, format!("cannot start a thread: {error}")))?;
+    Ok(given)
+}
+
+/// The error repeats parts of the command line, which may contain file names from untrusted sources.
+fn refuse(error: &clap::Error) -> Exit {
+    note(&visible(&error.render().to_string()));
+    note(&refused::why(error).unwrap_or_default());
+    Exit::Unreadable
+}
+
+/// Tells of a failure; `None` if there is no result at all.
+fn end(result: Result<Option<CommandResult>, Failure>) -> Exit {
+    let internal = || Failure::new(Exit::Unreadable, "internal error");
+    match result.and_then(|result| result.ok_or_else(internal)?) {
+        Ok(exit) => exit,
         Err(failure) => {
             if !failure.message.is_empty() {
                 note(&format!("error: {}\n", visible(&failure.message)));
             }
-            ExitCode::from(failure.exit as u8)
+            failure.exit
         }
     }
 }
@@ -318,6 +359,9 @@ fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes results in which untrusted text has been escaped, with our own colours and with programs unchanged.
 fn print_rendered(text: &str) -> Result<(), Failure> {
+    if written(|output| output.out.push_str(text)) {
+        return Ok(());
+    }
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         // A reader that stops early (`| head`) does not change the result.
@@ -328,7 +372,7 @@ fn print_rendered(text: &str) -> Result<(), Failure> {
 
 /// Writes a program unchanged, so that it can be read again. For a terminal, control characters are escaped.
 fn print_program(text: &str) -> Result<(), Failure> {
-    if io::stdout().is_terminal() { print(text) } else { print_rendered(text) }
+    if io::stdout().is_terminal() && !written(|_| ()) { print(text) } else { print_rendered(text) }
 }
 
 /// Writes JSON, with control characters in an escaped form that JSON allows.
@@ -339,5 +383,18 @@ fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
 
 /// Writes messages other than results. It does not matter if nobody reads them.
 fn note(text: &str) {
+    if written(|output| output.err.push_str(text)) {
+        return;
+    }
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+thread_local! {
+    /// What the command of this thread has written, if it is for a caller in the same process.
+    static WRITTEN: RefCell<Option<CommandOutput>> = const { RefCell::new(None) };
+}
+
+/// Adds to the output of this thread; false if it goes to the streams of the process.
+fn written(add: impl FnOnce(&mut CommandOutput)) -> bool {
+    WRITTEN.with_borrow_mut(|output| output.as_mut().map(add).is_some())
 }

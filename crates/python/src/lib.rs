@@ -1,0 +1,53 @@
+//! The extension `relax_spec._native`: what the Python package of `python/` asks for. It converts, and judges nothing
+//! itself. Everything that may take long releases the interpreter.
+
+mod judgement;
+mod module;
+
+use std::ffi::OsString;
+
+use pyo3::prelude::*;
+
+use judgement::Judgement;
+use module::Module;
+use relax_spec::Edition;
+use relax_spec_cli::CommandOutput;
+
+/// Everything that the extension exports.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::{Judgement, Module, captured, command, judge};
+}
+
+/// Runs a command line on the streams of this process. Returns its exit status.
+#[pyfunction]
+fn command(py: Python<'_>, line: Vec<OsString>) -> u8 {
+    py.allow_threads(|| relax_spec_cli::command(line) as u8)
+}
+
+/// Runs a command line that starts no process. Returns its exit status, its results and everything else.
+#[pyfunction]
+fn captured(py: Python<'_>, line: Vec<OsString>) -> (u8, String, String) {
+    let CommandOutput { exit, out, err } = py.allow_threads(|| relax_spec_cli::command_output(line));
+    (exit, out, err)
+}
+
+/// Asks one judgement, by its name and its operands as text.
+#[pyfunction]
+#[pyo3(signature = (name, operands, edition = None))]
+fn judge(py: Python<'_>, name: &str, operands: Vec<String>, edition: Option<&str>) -> PyResult<Judgement> {
+    let edition = edition_of(edition)?;
+    py.allow_threads(|| Judgement::of(name, &operands, edition)).map_err(unreadable)
+}
+
+/// The edition of a name; the default one if there is none.
+fn edition_of(name: Option<&str>) -> PyResult<Edition> {
+    let Some(name) = name else { return Ok(Edition::default()) };
+    let found = Edition::ALL.into_iter().find(|edition| edition.name() == name);
+    found.ok_or_else(|| unreadable(format!("there is no edition `{name}`")))
+}
+
+fn unreadable(message: String) -> PyErr {
+    pyo3::exceptions::PyValueError::new_err(message)
+}
