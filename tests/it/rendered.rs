@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::cli::{fake, run};
 
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 28] = [
     "check",
     "run",
     "build",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 25] = [
     "judge",
     "normalize",
     "convert",
+    "migrate",
     "types",
     "refine",
     "rules",
@@ -32,6 +33,8 @@ const COMMANDS: [&str; 25] = [
     "ops",
     "adapter",
     "export",
+    "server",
+    "mcp",
     "completions",
     "help",
 ];

@@ -211,7 +211,7 @@ def main(x: R.Tensor((2,), \"float32\")):
     }
     let (status, _, err) = run(&["export", "--schemas", &dir.path().join("schemas").display().to_string()]);
     assert_eq!(status, 0, "{err}");
-    assert_eq!(fs::read_dir(dir.path().join("schemas")).unwrap().count(), 6);
+    assert_eq!(fs::read_dir(dir.path().join("schemas")).unwrap().count(), 7);
 }
 
 #[test]

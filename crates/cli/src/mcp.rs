@@ -1,6 +1,7 @@
 //! `relax-spec mcp`.
 
 use std::env;
+use std::path::PathBuf;
 
 use super::{CommandResult, Exit, Failure};
 
@@ -12,7 +13,9 @@ use super::{CommandResult, Exit, Failure};
 pub struct Args {}
 
 pub fn run(_: &Args) -> CommandResult {
-    let command = env::current_exe()?;
+    // Where an interpreter runs the command, as in the wheel, the interpreter is the program.
+    let named = env::var_os("RELAX_SPEC_COMMAND").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let command = named.map_or_else(env::current_exe, Ok)?;
     server::mcp::serve_stdio(command).map_err(Failure::unreadable)?;
     Ok(Exit::AsExpected)
 }

@@ -43,7 +43,7 @@ impl Regions {
 
     /// The whole text as one.
     pub fn whole(text: &str) -> Regions {
-        Regions(vec![0..text.len()])
+        Regions(std::iter::once(0..text.len()).collect())
     }
 
     pub fn is_empty(&self) -> bool {

@@ -9,8 +9,12 @@ use super::*;
 struct Defaults;
 
 impl Choices for Defaults {
-    fn context(&self, path: &Path, _: &IrModule) -> Result<Cx, String> {
-        if path.ends_with("wrong.py") { Err("there is no edition `2020-01`".to_string()) } else { Ok(Cx::new()) }
+    fn context(&self, path: &Path, module: &IrModule) -> Result<Cx, String> {
+        if path.ends_with("wrong.py") {
+            return Err("there is no edition `2020-01`".to_string());
+        }
+        let stated = relax_spec::grammar::stated_edition(&module.attrs).map_err(|error| error.to_string())?;
+        Ok(Cx::new().with_edition(stated.unwrap_or_default()))
     }
 
     fn rule_file(&self, rule: Rule) -> Option<(PathBuf, u32)> {
@@ -202,10 +206,57 @@ fn three_mistakes_are_found_and_mended() {
     assert!(text.contains("out: Tensor((n, 4), float32)"), "{text}");
 }
 
+/// The first fix for each remedy, and a part of the text that it makes. A body stands in a function of `x` and `c`.
+#[test]
+fn each_remedy_has_its_fix() {
+    let module = |decorator: &str, result: &str, body: &str| {
+        let params = "x: R.Tensor((2, 3), \"float32\"), c: R.Tensor((), \"bool\")";
+        format!("@I.ir_module\nclass M:\n    {decorator}\n    def main({params}){result}:\n{body}")
+    };
+    let plain = |body: &str| module("@R.function", "", body);
+    let packed = "R.call_packed(\"f\", x, sinfo_args=R.Object)";
+    let impure = format!("        y = {packed}\n        return y\n");
+    let in_block =
+        format!("        with R.dataflow():\n            y = {packed}\n            R.output(y)\n        return y\n");
+    for (text, title, part) in [
+        (plain("        y = R.add(x, xx)\n        return y\n"), "Write `x`", "R.add(x, x)"),
+        (plain("        y = R.sum(x, axs=0)\n        return y\n"), "Write `axis`", "R.sum(x, axis=0)"),
+        (
+            plain("        y: R.Tensor((2, 4), \"float32\") = R.exp(x)\n        return y\n"),
+            "Leave out the annotation of `y`",
+            "        y = R.exp(x)",
+        ),
+        (
+            module("@R.function", " -> R.Tensor((2, 4), \"float32\")", "        return x\n"),
+            "Leave out the return annotation of `main`",
+            "\"bool\")):\n        return x",
+        ),
+        (module("@R.function(pure=True)", "", &impure), "Declare `main` impure", "@R.function(pure=False)"),
+        (
+            module("@R.function(private=False, pure=True)", "", &impure),
+            "Declare `main` impure",
+            "@R.function(private=False, pure=False)",
+        ),
+        (plain(&in_block), "Call it by call_pure_packed: it has no effect", "R.call_pure_packed(\"f\", x"),
+        (include_str!("../../../../examples/later.py").to_string(), "Judge this module by edition 2024-04", "2024-04"),
+    ] {
+        let analysis = guarded(&Defaults, Path::new("x.py"), &text);
+        let found = analysis.findings.iter().find(|finding| finding.is_error());
+        let found = found.unwrap_or_else(|| panic!("no finding: {text}"));
+        let fixes = fixes::fixes(&Defaults, Path::new("x.py"), &analysis, found);
+        let titles: Vec<&str> = fixes.iter().map(|fix| fix.title.as_str()).collect();
+        let fix = fixes.iter().find(|fix| fix.title == title);
+        let fix = fix.unwrap_or_else(|| panic!("{title}: {titles:?} for {found:?}"));
+        let mended = fix.applied(&text).unwrap();
+        assert!(mended.contains(part), "{mended}");
+    }
+}
+
 #[test]
 fn a_hover_tells_why_information_was_lost() {
-    let text = "@I.ir_module\nclass Module:\n    @R.function\n    def helper(x: R.Tensor) -> R.Tensor(ndim=2):\n        \
-                return x\n    @R.function\n    def main(x: R.Tensor((2, 3), \"float32\")):\n        \
+    let text = "@I.ir_module\nclass Module:\n    @R.function\n    \
+                def helper(x: R.Tensor) -> R.Tensor(ndim=2):\n        return x\n    @R.function\n    \
+                def main(x: R.Tensor((2, 3), \"float32\")):\n        \
                 y = Module.helper(x)\n        z = R.exp(y)\n        return z\n";
     let mut editor = Editor::open(FILE, text);
     editor.findings();
@@ -314,9 +365,10 @@ fn long_file(lines: usize) -> String {
 /// The time in which an editor expects an answer.
 const AT_ONCE: Duration = Duration::from_millis(50);
 
-/// Types a text at the end of the file, and returns the time to the findings of each character. On a loaded machine the
+/// Types a text at the end of the file, and returns the times to the findings of each character, sorted, with how much
+/// of the text stood then. On a loaded machine the
 /// server may have to wait for its turn: a late answer is asked for again, up to twice, and the shortest time counts.
-fn typed(editor: &mut Editor, text: &str) -> Vec<Duration> {
+fn typed(editor: &mut Editor, text: &str) -> Vec<(Duration, usize)> {
     let mut times = Vec::new();
     for c in text.chars() {
         let end = editor.document.position(editor.document.text.len());
@@ -335,7 +387,7 @@ fn typed(editor: &mut Editor, text: &str) -> Vec<Duration> {
                 break;
             }
         }
-        times.push(best);
+        times.push((best, editor.document.text.len()));
     }
     times.sort_unstable();
     times
@@ -351,7 +403,7 @@ fn a_long_file_is_answered_as_it_is_typed() {
     let times = typed(&mut editor, &text[from..]);
     assert_eq!(editor.document.text, text);
     assert_eq!(guarded(&Defaults, Path::new("x.py"), &text).findings.len(), 0);
-    let median = times[times.len() / 2];
+    let median = times[times.len() / 2].0;
     assert!(median < Duration::from_millis(500), "{median:?}");
 }
 
@@ -363,8 +415,8 @@ fn a_thousand_lines_typed() {
     let mut editor = Editor::open(FILE, "");
     editor.findings();
     let times = typed(&mut editor, &text);
-    let at = |share: usize| times[(times.len() - 1) * share / 1_000];
-    let late = times.iter().filter(|time| **time >= AT_ONCE).count();
+    let at = |share: usize| times[(times.len() - 1) * share / 1_000].0;
+    let late = times.iter().filter(|(time, _)| *time >= AT_ONCE).count();
     println!(
         "{} characters: median {:?}, 99 % {:?}, 99.9 % {:?}, worst {:?}, {late} over 50 ms",
         times.len(),
@@ -373,4 +425,7 @@ fn a_thousand_lines_typed() {
         at(999),
         at(1_000)
     );
+    for (time, end) in times.iter().rev().take(3) {
+        println!("{time:?} after {:?}", &text[end.saturating_sub(40)..*end]);
+    }
 }
