@@ -40,7 +40,7 @@ pub(super) fn run<N: Arithmetic>(
 }
 
 /// Fills the slots of the parameters. A tensor has one memory, even if it is passed several times.
-fn bind<'a, N: Arithmetic>(
+pub(super) fn bind<'a, N: Arithmetic>(
     machine: &mut Machine<'_, N>,
     args: &'a [TirArg],
     tensors: &mut Vec<&'a Tensor>,

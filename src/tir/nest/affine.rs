@@ -91,7 +91,7 @@ impl Space {
 
     /// How many rounds the innermost loop has altogether.
     pub fn rounds(&self) -> u128 {
-        self.levels.iter().fold(1, |all, level| all * u128::from(level.count.unsigned_abs()))
+        self.levels.iter().fold(1u128, |all, level| all.saturating_mul(u128::from(level.count.unsigned_abs())))
     }
 
     /// Whether different rounds of the levels from one on give different values: each step is larger than all that the

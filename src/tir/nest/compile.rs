@@ -230,7 +230,7 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
         let round = 3 + (init + body) as u128;
         let mut all = 0u128;
         for level in self.space.levels.iter().rev() {
-            all = (all + round).saturating_mul(u128::from(level.count.unsigned_abs()));
+            all = all.saturating_add(round).saturating_mul(u128::from(level.count.unsigned_abs()));
         }
         all > u128::from(self.machine.fuel)
     }

@@ -494,7 +494,9 @@ impl<N: Arithmetic> Lanes<N> {
         match offsets {
             Offsets::Same => out.fill(base),
             Offsets::Next => {
-                out.iter_mut().zip(base.wrapping_add(first as i64)..).for_each(|(out, value)| *out = value)
+                for (n, out) in out.iter_mut().enumerate() {
+                    *out = base.wrapping_add((first + n) as i64);
+                }
             }
             Offsets::Each(offsets) => {
                 for (out, offset) in out.iter_mut().zip(&offsets[first..first + count]) {

@@ -7,7 +7,12 @@ use std::path::{Path, PathBuf};
 
 use ruff_python_ast::Stmt;
 
+use super::super::bind::bind;
+use super::super::code::TirInstr;
+use super::super::lower::lower;
+use super::super::run::Machine;
 use super::super::{TirArg, TirError, interpret_within};
+use super::compile::Compiler;
 use crate::grammar::tir::{Expr, Param, PrimFunc};
 use crate::grammar::{DataType, Name};
 use crate::number::real::ConstantReading;
@@ -253,18 +258,42 @@ for i, j in T.grid(6, 7):
         I[vi] = k",
 ];
 
+fn with_body(body: &str) -> PrimFunc {
+    let mut text = String::from(
+        "@T.prim_func\ndef f(A: T.Buffer((6, 7), \"float32\"), I: T.Buffer((7,), \"int64\"), \
+         B: T.Buffer((6, 7), \"float32\")):\n",
+    );
+    body.lines().for_each(|line| text.push_str(&format!("    {line}\n")));
+    functions(&text).pop().unwrap_or_else(|| panic!("{text}"))
+}
+
 #[test]
 fn nests_agree_with_the_tree_where_rounds_depend_on_each_other() {
     for body in BODIES {
-        let mut text = String::from(
-            "@T.prim_func\ndef f(A: T.Buffer((6, 7), \"float32\"), I: T.Buffer((7,), \"int64\"), \
-             B: T.Buffer((6, 7), \"float32\")):\n",
-        );
-        body.lines().for_each(|line| text.push_str(&format!("    {line}\n")));
-        let found = functions(&text);
-        assert_eq!(found.len(), 1, "{text}");
-        found.iter().for_each(|f| {
-            agree(f, &text);
-        });
+        agree(&with_body(body), body);
     }
+}
+
+/// Whether the first loop of a function is a nest when it is entered.
+fn begins_with_a_nest(f: &PrimFunc) -> bool {
+    let (program, _) = lower(f, false).unwrap();
+    let args = arguments(f, 1, false, false).unwrap();
+    let account = Account::new(1 << 20);
+    let mut machine = Machine::<f64>::new(&program, 1 << 20, account, None, Kernels::Fast);
+    bind(&mut machine, &args, &mut Vec::new()).unwrap();
+    program.body.iter().any(|op| match op {
+        TirInstr::For(f) => Compiler::nest(&machine, f).is_ok(),
+        _ => false,
+    })
+}
+
+#[test]
+fn what_is_affine_or_checked_in_each_lane_is_a_nest() {
+    // What they allocate is not there when the loop is looked at.
+    let bodies = BODIES.iter().filter(|body| !body.contains("alloc_buffer"));
+    let plain: Vec<&&str> = bodies.filter(|body| !begins_with_a_nest(&with_body(body))).collect();
+    // Its declaration does not include what it reads.
+    assert_eq!(plain.len(), 1, "{plain:?}");
+    assert!(plain.iter().all(|body| body.contains("A[vi, vj + 1]")), "{plain:?}");
+    assert!(!begins_with_a_nest(&with_body("for i, j in T.grid(6, 7):\n    if j > 3:\n        B[i, j] = A[i, j]")));
 }
