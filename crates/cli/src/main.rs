@@ -25,6 +25,7 @@ mod fuzz;
 mod given;
 mod input;
 mod judge;
+mod library;
 mod normalize;
 mod ops;
 mod options;
