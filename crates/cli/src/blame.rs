@@ -161,6 +161,8 @@ struct PassRecord {
     any_open: bool,
     /// What is known of the generation of code.
     code: CodeStages,
+    /// Whether that is to blame, or a pass in it.
+    is_of_code: bool,
 }
 
 /// The reason for the end of a record.
@@ -245,7 +247,8 @@ impl Blamer<'_> {
         if refusal.is_none() {
             self.tell("the whole pipeline", &Judged::from(whole.clone()))?;
         }
-        if let Some(pass) = record.blamed.as_ref().filter(|_| refusal.is_none()) {
+        // The generated code is not a part of the last module.
+        if let Some(pass) = record.blamed.as_ref().filter(|_| refusal.is_none() && !record.is_of_code) {
             self.confirm(&mut recorder, dialect, &pass.pass)?;
         }
         let blamed = self.blamed(&record, refusal.as_ref());
@@ -271,10 +274,13 @@ impl Blamer<'_> {
             blamed: None,
             any_open: false,
             code: CodeStages::default(),
+            is_of_code: false,
         };
         let refusal = recorder.record(&self.request(dialect), |stage| self.take(&mut record, stage, dialect))?;
         if refusal.is_none() {
+            let is_known = record.blamed.is_some();
             self.code(&mut record, recorder, dialect)?;
+            record.is_of_code = !is_known && record.blamed.is_some();
         }
         Ok((record, refusal))
     }
@@ -507,7 +513,7 @@ impl Blamer<'_> {
     ) -> Result<PassVerdict, Failure> {
         let mut cx = self.cx(dialect);
         let mut before = Cow::Borrowed(before);
-        for step in self.steps.iter().filter(|step| pass.is_none_or(|pass| pass == step.name)) {
+        for step in self.steps.iter().filter(|step| pass.is_none_or(|pass| is_of(pass, step))) {
             if let Some(made) = bound(&before, &self.entry, step) {
                 before = Cow::Owned(made);
             }
@@ -515,6 +521,11 @@ impl Blamer<'_> {
         let before = &*before;
         let related = related(before, after, &self.entry);
         let after = related.as_ref().unwrap_or(after);
+        let count = |module: &IrModule| linked(module, &self.entry).map(|func| func.params.len());
+        // Each pass is judged by what it did to them.
+        if pass.is_none() && count(before) != count(after) {
+            return Ok(PassVerdict::Open("several passes have changed the parameters".to_string()));
+        }
         let settings = self.settings()?;
         Ok(verdict_on(before, refine(&mut cx, before, after, &self.entry, &self.given, &settings)))
     }
@@ -549,6 +560,11 @@ impl Blamer<'_> {
             }
         }
     }
+}
+
+/// Whether a pass is that of a step, or a part of it.
+fn is_of(pass: &str, step: &PassStep) -> bool {
+    pass.split('/').next() == Some(step.name.as_str())
 }
 
 /// The verdict on the result of a pass.
