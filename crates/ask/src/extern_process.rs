@@ -111,7 +111,9 @@ enum CallOutcome {
 }
 
 read_record! { ExternGreeting, "a greeting", { protocol: one, functions: one, executable: or(None) } }
-read_record! { ExternSignature, "a function", { name: one, pure: or(false), initialized: or(true), missing: or(false) } }
+read_record! { ExternSignature, "a function", {
+    name: one, pure: or(false), initialized: or(true), missing: or(false),
+} }
 
 impl Write for ExternCall<'_> {
     fn write(&self) -> Node<'_> {
