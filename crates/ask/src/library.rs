@@ -1,4 +1,4 @@
-//! Libraries that TVM has saved: the executable runs here, and its compiled functions in the library, in another process.
+//! Libraries that TVM has saved: the executable runs here, its compiled functions in another process.
 
 use std::path::Path;
 use std::time::Duration;

@@ -81,8 +81,8 @@ pub struct Args {
     /// N sequences of passes in place of the pipeline, drawn by the seed, each shortened while it breaks the program
     #[arg(long, value_name = "N", conflicts_with_all = ["pipeline", "passes"])]
     sequence: Option<u64>,
-    /// Judge each pass over PrimFuncs during the generation of code. Otherwise only all of them together are judged, and
-    /// each of them if the whole is not allowed
+    /// Judge each pass over PrimFuncs during the generation of code. Otherwise only all of them together are judged,
+    /// and each of them if the whole is not allowed
     #[arg(long)]
     tir: bool,
     /// Shrink the program, with up to N runs of the passes, while the same pass is to blame for the same reason, and
