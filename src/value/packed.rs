@@ -97,6 +97,11 @@ impl Registry {
         self.functions.insert(name.into(), PackedDef { name: name.into(), pure, reads, run: Rc::new(run) });
     }
 
+    /// Adds the functions of another registry, in place of those of the same names.
+    pub fn extend(&mut self, other: &Registry) {
+        self.functions.extend(other.functions.iter().map(|(name, def)| (name.clone(), def.clone())));
+    }
+
     /// The function of this name (`EVAL.EXTERNFUNC`); `None` if none is registered (`EVAL.EXTERNFUNC.MISSING`).
     pub fn get(&self, name: &str) -> Option<&PackedDef> {
         self.functions.get(name)

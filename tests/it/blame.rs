@@ -167,3 +167,104 @@ fn contracts_are_kept() {
     let (_, output, _) = blamed(&given);
     assert_eq!(json_lines(&output)[1]["contracts"][0]["contract"], "normal form", "{output}");
 }
+
+/// A program that calls a PrimFunc, which adds a constant.
+fn lowered(constant: &str) -> String {
+    let prim_func = prim_func(constant);
+    format!(
+        "{prim_func}    @R.function(pure=True)\n    def main(x: R.Tensor((2,), \"float32\")) -> \
+         R.Tensor((2,), \"float32\"):\n        y = R.call_tir(Module.add, (x,), out_sinfo=R.Tensor((2,), \"float32\"))\n\
+         \x20       return y\n"
+    )
+}
+
+fn prim_func(constant: &str) -> String {
+    format!(
+        "@I.ir_module\nclass Module:\n    @T.prim_func\n    def add(a: T.Buffer((2,), \"float32\"), b: T.Buffer((2,), \
+         \"float32\")):\n        for i in range(2):\n            b[i] = a[i] + T.float32({constant})\n\n"
+    )
+}
+
+/// The verdicts by pass.
+fn verdicts(output: &str) -> Vec<(String, String)> {
+    let word = |line: &Value, field: &str| line[field].as_str().map(str::to_string);
+    json_lines(output).iter().filter_map(|line| Some((word(line, "pass")?, word(line, "verdict")?))).collect()
+}
+
+#[test]
+fn passes_over_prim_funcs_are_judged_in_the_program() {
+    let given = |second: &str, third: &str| {
+        vec![
+            json!({"pass": "LegalizeOps", "text": lowered("1.0")}),
+            json!({"pass": "First", "prim_funcs": true}),
+            json!({"pass": "Second", "prim_funcs": true, "text": prim_func(second)}),
+            json!({"pass": "Third", "prim_funcs": true, "text": prim_func(third)}),
+            json!({"pass": "code generation", "of_prim_funcs": ["Last"]}),
+            json!({"done": true}),
+        ]
+    };
+    let told = |pairs: &[(&str, &str)]| {
+        pairs.iter().map(|(pass, verdict)| (pass.to_string(), verdict.to_string())).collect::<Vec<_>>()
+    };
+    let (status, output, _) = blamed(&given("0.5 + 0.5", "1.0"));
+    let expected = [
+        ("LegalizeOps", "allowed"),
+        ("the passes over PrimFuncs", "allowed"),
+        ("code generation", "unchanged"),
+        ("the whole pipeline", "allowed"),
+    ];
+    assert_eq!((status, verdicts(&output)), (0, told(&expected)), "{output}");
+    let (status, output, _) = blamed(&given("1.0", "2.0"));
+    let each = [("First", "unchanged"), ("Second", "allowed"), ("Third", "not allowed")];
+    assert_eq!((status, &verdicts(&output)[1..4]), (1, &told(&each)[..]), "{output}");
+    assert_eq!(answer(&output)["blamed"], "Third", "{output}");
+    let script = "while read -r line; do LINES; done\n";
+    let (status, output, _) = blamed_with(&["--tir"], &given("1.0", "1.0"), script);
+    let each = [("First", "unchanged"), ("Second", "allowed"), ("Third", "allowed")];
+    assert_eq!((status, &verdicts(&output)[1..4]), (0, &told(&each)[..]), "{output}");
+}
+
+/// The instructions run here, and the compiled function of the library where it is.
+#[test]
+fn generated_code_is_judged() {
+    let stages = [
+        json!({"pass": "input", "text": program("1.0")}),
+        json!({"pass": "code generation", "library": true}),
+        json!({"done": true}),
+    ];
+    let greeting = json!({
+        "id": 0,
+        "protocol": 1,
+        "functions": [{"name": "compiled.main", "pure": true, "initialized": false}],
+        "executable": {
+            "text": "@main:\n  call compiled.main in: %0 dst: %1\n  ret %1\n",
+            "functions": [{"name": "main", "params": 1, "registers": 2}],
+            "constants": [],
+            "prim_funcs": "",
+        },
+    });
+    let verdict = |values: [f64; 2]| {
+        let result = json!({"Tensor": {"dtype": "float32", "shape": [2], "values": values}});
+        let reply = json!({"id": 1, "outcome": "returns", "value": result}).to_string();
+        let reply = reply.replace("\"id\":1", "\"id\":'$n'");
+        let process = format!(
+            "read -r line\nLINES\nread -r line\nprintf '%s\\n' '{greeting}'\nn=0\nwhile read -r line; do n=$((n+1)); \
+             printf '%s\\n' '{reply}'; done\n"
+        );
+        let options = ["--runs", "0", "--arg", "[1.0, 2.0]:float32"];
+        let (_, output, _) = blamed_with(&options, &stages, &process);
+        (verdicts(&output).get(1).cloned().unwrap_or_default().1, answer(&output)["blamed"].clone(), output)
+    };
+    let (right, blamed, output) = verdict([2.0, 3.0]);
+    assert_eq!((right.as_str(), blamed), ("allowed", Value::Null), "{output}");
+    let (wrong, blamed, output) = verdict([2.0, 4.0]);
+    assert_eq!((wrong.as_str(), blamed), ("not allowed", json!("code generation")), "{output}");
+}
+
+#[test]
+fn a_module_in_normal_form_stays_as_it_is() {
+    let changed = |constant: &str| json!({"pass": "Normalize", "text": program(constant)});
+    let (_, output, _) = blamed(&[changed("1.0"), changed("1.0"), json!({"done": true})]);
+    assert_eq!(json_lines(&output)[1]["contracts"][0]["rule"], "NF.IDEMPOTENT", "{output}");
+    assert_eq!(answer(&output)["blamed"], "Normalize", "{output}");
+}

@@ -15,9 +15,9 @@ from tensors import float_bits
 
 _TARGET = "llvm"
 #: How a file of an executable begins, and a tensor in it.
-_MAGIC, _TENSOR_MAGIC = 0xD225DE2F4214151E, 0xDD5E40F096B4A13F
-#: A function that consists of instructions.
-_VM_FUNC = 1
+MAGIC, _TENSOR_MAGIC = 0xD225DE2F4214151E, 0xDD5E40F096B4A13F
+#: A packed function, one that consists of instructions, and one that is compiled as a whole.
+_PACKED_FUNC, _VM_FUNC, _VM_TIR_FUNC = 0, 1, 2
 
 
 def executable(program):
@@ -30,13 +30,32 @@ def executable(program):
         made = builder.get()
     if "runtime.disco." in made.as_text():
         raise Unsupported("a world of workers")
-    functions, constants = tables(_saved(made))
+    functions, constants = tables(_saved(made.mod))
     return {
         "text": made.as_text(),
         "functions": functions,
         "constants": constants,
         "prim_funcs": prim_funcs.script(show_meta=True) if prim_funcs is not None else "",
     }
+
+
+def described(module):
+    """The executable of a module whose functions are compiled, the names of the packed functions that it calls, and those
+    of the functions that are compiled as a whole. Each of the last is described as a call of `compiled.NAME`."""
+    functions, constants = _read(_saved(module))
+    text = module["as_text"]()
+    told = []
+    for kind, function in functions:
+        if kind == _VM_TIR_FUNC:
+            params = function["params"]
+            args = ", ".join(f"%{number}" for number in range(params))
+            text += f"\n@{function['name']}:\n  call compiled.{function['name']} in: {args} dst: %{params}\n  ret %{params}\n"
+            function = {**function, "registers": params + 1}
+        if kind != _PACKED_FUNC:
+            told.append(function)
+    names = {of: [function["name"] for kind, function in functions if kind == of] for of in (_PACKED_FUNC, _VM_TIR_FUNC)}
+    described = {"text": text, "functions": told, "constants": constants, "prim_funcs": ""}
+    return described, names[_PACKED_FUNC], names[_VM_TIR_FUNC]
 
 
 def _generated(mod):
@@ -49,10 +68,10 @@ def _generated(mod):
     return builder, vm_build._filter_tir(rest)
 
 
-def _saved(made):
+def _saved(module):
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "saved")
-        made.mod.write_to_file(path, "relax.VMExecutable")
+        module.write_to_file(path, "relax.VMExecutable")
         with open(path, "rb") as file:
             return file.read()
 
@@ -80,15 +99,20 @@ class _Stream:
 
 def tables(data):
     """The functions that consist of instructions, and the constants, of a saved executable."""
+    functions, constants = _read(data)
+    return [told for kind, told in functions if kind == _VM_FUNC], constants
+
+
+def _read(data):
+    """The kind and the properties of each function, and the constants."""
     stream = _Stream(data)
-    if stream.take("Q") != _MAGIC:
+    if stream.take("Q") != MAGIC:
         raise Unsupported("an executable that is saved in another form")
     stream.text()
     functions = stream.many(lambda: _function(stream))
     # In which memory constants lie: here there is one.
     stream.many(lambda: (stream.take("q"), stream.text()))
-    constants = stream.many(lambda: _constant(stream))
-    return [told for kind, told in functions if kind == _VM_FUNC], constants
+    return functions, stream.many(lambda: _constant(stream))
 
 
 def _function(stream):

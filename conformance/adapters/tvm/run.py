@@ -95,17 +95,18 @@ def evaluate(program, entry, arguments):
 def evaluate_identity(program, entry, arguments):
     """As `evaluate`; what is an argument itself is told as that argument."""
     result, args = _result(program, entry, arguments)
-    return {"Returns": [_read_with_identity(result, args), list(NOW.effects)]}
+    return {"Returns": [read_with_identity(result, args), list(NOW.effects)]}
 
 
 # What runs a program here runs what it was compiled to.
 evaluate_compiled = evaluate_identity
 
 
-def _read_with_identity(value, args):
+def read_with_identity(value, args):
+    """The description of a value; what is an argument itself is told as that argument."""
     is_list = isinstance(value, (list, tuple, tvm_ffi.Array))
     if is_list and not names.is_shape(value):
-        return {"Tuple": [_read_with_identity(field, args) for field in value]}
+        return {"Tuple": [read_with_identity(field, args) for field in value]}
     for i, arg in enumerate(args):
         if _is_object(arg) and _is_object(value) and arg.same_as(value):
             return {"Arg": i}

@@ -13,7 +13,9 @@ The answer to a request is several lines:
 * `{"done": true}` at the end.
 
 A pass that is asked for by its name runs behind those that it needs. A pipeline that ends with `AttachGlobalSymbol` is
-followed by the generation of code, whose passes over PrimFuncs are named and not judged.
+followed by the generation of code. Its passes over PrimFuncs have lines with `"prim_funcs": true` and a text of these
+functions alone; those behind `SplitHostDevice` are only named. Then the process can be asked for the code, as
+`library.py` can for that in a file.
 """
 
 import json
@@ -39,6 +41,8 @@ PIPELINES = ("zero", "default", "target")
 #: The last pass before the generation of code.
 LAST = "AttachGlobalSymbol"
 CODE_GENERATION = "code generation"
+#: The passes over PrimFuncs from which on a function has no signature that a program calls.
+SPLIT = re.compile(r"\b(SplitHostDevice|MakePackedAPI)$")
 
 
 def printed(mod):
@@ -117,6 +121,8 @@ class Run:
         self.last = self.step = None
         #: The passes that have begun and not ended, those that changed the module, and those over PrimFuncs.
         self.running, self.changed, self.of_prim_funcs = [], [], []
+        #: The module before a pass over PrimFuncs, whether these still have their signatures, and the code.
+        self.lowered, self.is_split, self.made = None, False, None
 
     def label(self, name):
         """How a pass is called: by the step that it is a part of, too, if that is no pipeline."""
@@ -133,11 +139,16 @@ class Run:
         class Recorder:
             def run_before_pass(self, mod, info):
                 run.running.append(str(info.name))
+                if run.is_of_prim_funcs(info, mod, relax):
+                    run.lowered = run.lowered or copied(mod)
+                    run.is_split |= SPLIT.search(str(info.name)) is not None
                 if run.is_told(info, mod, relax):
                     run.tell({"begin": run.label(str(info.name))})
 
             def run_after_pass(self, mod, info):
                 run.running.pop()
+                if run.is_of_prim_funcs(info, mod, relax):
+                    run.tell_lowered(str(info.name), mod)
                 if not run.is_told(info, mod, relax):
                     return
                 name = run.label(str(info.name))
@@ -154,11 +165,24 @@ class Run:
         """Whether a pass is one over the program. It may compile a part of it by passes over a module of its own."""
         if CONTAINERS.search(str(info.name)):
             return False
-        if any(isinstance(func, relax.Function) for func in mod.functions.values()):
-            return self.step != CODE_GENERATION
-        if self.step == CODE_GENERATION and str(info.name) not in self.of_prim_funcs:
-            self.of_prim_funcs.append(str(info.name))
-        return False
+        has_functions = any(isinstance(func, relax.Function) for func in mod.functions.values())
+        return has_functions and self.step != CODE_GENERATION
+
+    def is_of_prim_funcs(self, info, mod, relax):
+        """Whether a pass is one over PrimFuncs during the generation of code."""
+        has_functions = any(isinstance(func, relax.Function) for func in mod.functions.values())
+        return self.step == CODE_GENERATION and not has_functions and not CONTAINERS.search(str(info.name))
+
+    def tell_lowered(self, name, mod):
+        import tvm_ffi
+
+        if self.is_split:
+            self.of_prim_funcs += [name] * (name not in self.of_prim_funcs)
+        elif tvm_ffi.structural_equal(self.lowered, mod, map_free_vars=True):
+            self.tell({"pass": name, "prim_funcs": True})
+        else:
+            self.lowered = copied(mod)
+            self.tell({"pass": name, "prim_funcs": True, "text": printed(mod)})
 
     def run(self, mod):
         import tvm
@@ -182,9 +206,9 @@ class Run:
         self.tell({"begin": CODE_GENERATION})
         self.running.append(CODE_GENERATION)
         mode = self.request.get("exec") or "bytecode"
-        relax.build(mod, "llvm", relax_pipeline=tvm.transform.Sequential([]), exec_mode=mode)
+        self.made = relax.build(mod, "llvm", relax_pipeline=tvm.transform.Sequential([]), exec_mode=mode)
         self.running.pop()
-        self.tell({"pass": CODE_GENERATION, "of_prim_funcs": self.of_prim_funcs})
+        self.tell({"pass": CODE_GENERATION, "of_prim_funcs": self.of_prim_funcs, "library": True})
 
     def refusing(self):
         """The pass that raised an exception."""
@@ -207,6 +231,7 @@ def answer(request, tell):
         if mod is not None and run.running:
             tell({"without": [name for name in reversed(run.changed) if is_accepted(request, mod, name)]})
     tell({"done": True})
+    return run.made
 
 
 def telling(text):
@@ -237,6 +262,12 @@ def not_lowered(message):
     return [name for name in names if name in known and tvm.ir.Op.get(name).get_attr("FLegalize") is not None]
 
 
+def library_of(made):
+    from library import Library
+
+    return Library(made.mod)
+
+
 def main():
     stream = take_over_stdout()
 
@@ -244,8 +275,14 @@ def main():
         stream.write(json.dumps(message) + "\n")
         stream.flush()
 
+    made = library = None
     for line in sys.stdin:
-        answer(json.loads(line), tell)
+        request = json.loads(line)
+        if "op" not in request:
+            made, library = answer(request, tell), None
+            continue
+        library = library or library_of(made)
+        tell(library.answer(request))
 
 
 if __name__ == "__main__":

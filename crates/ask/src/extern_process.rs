@@ -13,7 +13,8 @@ use relax_spec::data::record::read_record;
 use relax_spec::data::{DataReader, DataResult, FromData, Node, NodeData, Write, json, to_document};
 use relax_spec::grammar::Name;
 use relax_spec::judge::with_stack;
-use relax_spec::value::{Host, Registry, Returned, Stop, Tensor, Value, ValueSpec, from_spec, to_spec};
+use relax_spec::value::{Host, Reads, Registry, Returned, Stop, Tensor, Value, ValueSpec, from_spec, to_spec};
+use relax_spec::vm::{self, Executable, TvmExecutable};
 
 /// A process with functions in a registry. It ends with the last of them.
 #[derive(Clone, Debug)]
@@ -72,11 +73,17 @@ pub enum ExternError {
 struct ExternGreeting {
     protocol: u32,
     functions: Vec<ExternSignature>,
+    /// The executable that calls the functions, if they belong to a saved library.
+    executable: Option<TvmExecutable>,
 }
 
 struct ExternSignature {
     name: Name,
     pure: bool,
+    /// Whether all its tensor arguments must have been written.
+    initialized: bool,
+    /// Whether the process has no code for it, so that nothing is known of a call.
+    missing: bool,
 }
 
 struct ExternCall<'a> {
@@ -103,8 +110,10 @@ enum CallOutcome {
     },
 }
 
-read_record! { ExternGreeting, "a greeting", { protocol: one, functions: one } }
-read_record! { ExternSignature, "a function", { name: one, pure: or(false) } }
+read_record! { ExternGreeting, "a greeting", { protocol: one, functions: one, executable: or(None) } }
+read_record! { ExternSignature, "a function", {
+    name: one, pure: or(false), initialized: or(true), missing: or(false),
+} }
 
 impl Write for ExternCall<'_> {
     fn write(&self) -> Node<'_> {
@@ -140,15 +149,66 @@ impl ExternProcess {
         interrupt: &Interrupt,
     ) -> Result<ExternProcess, StartError> {
         let (process, line) = start_and_greet(command, startup, interrupt, MAX_REPLY)?;
-        let greeting = ExternGreeting::parse(&line)
+        let (bound, _) = ExternProcess::greeted(registry, command, process, &line, timeout)?;
+        Ok(bound)
+    }
+
+    /// Starts a process that has loaded a library of TVM. Returns its executable too.
+    pub fn bind_library(
+        registry: &mut Registry,
+        command: &CommandLine,
+        startup: Duration,
+        timeout: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<(ExternProcess, Executable), StartError> {
+        let (process, line) = start_and_greet(command, startup, interrupt, MAX_REPLY)?;
+        ExternProcess::library(registry, command, process, &line, timeout)
+    }
+
+    /// The library of a process that has answered `hello` with this line.
+    pub fn library(
+        registry: &mut Registry,
+        command: &CommandLine,
+        process: LineProcess,
+        line: &str,
+        timeout: Duration,
+    ) -> Result<(ExternProcess, Executable), StartError> {
+        let fault = |message: String| StartError::Protocol { command: command.to_string(), message };
+        let (bound, made) = ExternProcess::greeted(registry, command, process, line, timeout)?;
+        let made = made.ok_or_else(|| fault("it holds no executable".to_string()))?;
+        let executable = vm::import(&made).map_err(|error| fault(error.to_string()))?;
+        Ok((bound, executable))
+    }
+
+    /// Adds the functions of a process that has answered `hello` with this line.
+    fn greeted(
+        registry: &mut Registry,
+        command: &CommandLine,
+        process: LineProcess,
+        line: &str,
+        timeout: Duration,
+    ) -> Result<(ExternProcess, Option<TvmExecutable>), StartError> {
+        let greeting = ExternGreeting::parse(line)
             .map_err(|error| StartError::Protocol { command: command.to_string(), message: error.to_string() })?;
         let provider = Provider { command: command.to_string(), process, timeout, next_id: 1, failure: None };
         let extern_process = ExternProcess(Rc::new(RefCell::new(provider)));
-        for ExternSignature { name, pure } in greeting.functions {
+        for ExternSignature { name, pure, initialized, missing } in greeting.functions {
+            if missing {
+                let message = format!("the code of {name}, which the library does not have");
+                registry.register_reading(&name, pure, Reads::Nothing, move |_, _| Err(Stop::unknown(message.clone())));
+                continue;
+            }
             let (bound, function) = (extern_process.clone(), name.clone());
-            registry.register(&name, pure, move |m, args| bound.call(m, &function, pure, args));
+            let reads = if initialized { Reads::All } else { Reads::Nothing };
+            registry.register_reading(&name, pure, reads, move |m, args| bound.call(m, &function, pure, args));
         }
-        Ok(extern_process)
+        Ok((extern_process, greeting.executable))
+    }
+
+    /// The process, if it works and nobody else uses it.
+    pub fn release(self) -> Option<LineProcess> {
+        let provider = Rc::try_unwrap(self.0).ok()?.into_inner();
+        provider.failure.is_none().then_some(provider.process)
     }
 
     /// The failure of the process, if it has ended a run.

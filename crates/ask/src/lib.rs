@@ -12,6 +12,7 @@ pub mod extern_process;
 mod family;
 pub mod implementation;
 pub mod kept;
+pub mod library;
 pub mod process;
 pub mod protocol;
 pub mod runner;

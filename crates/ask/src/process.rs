@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
@@ -35,6 +36,14 @@ impl CommandLine {
         let mut words = shlex::split(line)?.into_iter();
         let program = words.next()?;
         Some(CommandLine { program, args: words.collect() })
+    }
+
+    /// The command of a script beside the adapter of TVM; `None` if the command does not start that adapter.
+    pub fn beside(&self, script: &str) -> Option<CommandLine> {
+        let [adapter] = self.args.as_slice() else { return None };
+        let adapter = Path::new(adapter);
+        let args = vec![adapter.with_file_name(script).display().to_string()];
+        (adapter.file_name()? == "adapter.py").then(|| CommandLine { program: self.program.clone(), args })
     }
 }
 

@@ -1,13 +1,13 @@
 //! The module after each pass that TVM runs on a program: `conformance/adapters/tvm/stages.py` records it.
 
-use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::library::SavedLibrary;
 use crate::process::{CommandLine, Interrupt, LineProcess, MAX_REPLY, Received, deadline_in};
-use crate::protocol::prim_func_text;
+use crate::protocol::{AdapterRequest, prim_func_text};
 use relax_spec::data::json::to_value;
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::with_stack;
@@ -68,9 +68,15 @@ pub struct PassStage {
     pub pass: String,
     /// The text of the module if the pass changed it.
     pub text: Option<String>,
-    /// The passes over `PrimFunc`s that ran during code generation.
+    /// Whether it is one over `PrimFunc`s during code generation. The text holds only these.
+    #[serde(default)]
+    pub prim_funcs: bool,
+    /// The later passes over `PrimFunc`s, which have no text that can be run.
     #[serde(default)]
     pub of_prim_funcs: Vec<String>,
+    /// Whether the recorder offers the code as a library.
+    #[serde(default)]
+    pub library: bool,
 }
 
 /// A refusal by TVM, or the end of its process.
@@ -151,13 +157,7 @@ impl StageRecorder {
         patience: Duration,
         interrupt: &Interrupt,
     ) -> Result<StageRecorder, StagesError> {
-        let [script] = command.args.as_slice() else { return Err(StagesError::NoPasses(command.to_string())) };
-        let script = Path::new(script);
-        if script.file_name().is_none_or(|name| name != "adapter.py") {
-            return Err(StagesError::NoPasses(command.to_string()));
-        }
-        let args = vec![script.with_file_name("stages.py").display().to_string()];
-        let command = CommandLine { program: command.program.clone(), args };
+        let command = command.beside("stages.py").ok_or_else(|| StagesError::NoPasses(command.to_string()))?;
         Ok(StageRecorder { command, patience, interrupt: interrupt.clone(), process: None })
     }
 
@@ -184,6 +184,30 @@ impl StageRecorder {
             self.process = Some(process);
         }
         Ok(run.refusal)
+    }
+
+    /// The code that the last run has generated, in the process that has it. [`StageRecorder::give_back`] returns the
+    /// process.
+    ///
+    /// # Errors
+    ///
+    /// If the process does not offer it.
+    pub fn library(&mut self) -> Result<SavedLibrary, StagesError> {
+        let mut process = self.process.take().ok_or_else(|| StagesError::Ended("it has no code".to_string()))?;
+        process.send(AdapterRequest::hello_line());
+        match process.receive(deadline_in(self.patience)) {
+            Received::Line(line) => SavedLibrary::of_process(&self.command, process, &line, self.patience)
+                .map_err(|error| StagesError::Malformed(error.to_string())),
+            Received::Malformed(message) => Err(StagesError::Malformed(message)),
+            Received::TimedOut => Err(StagesError::TimedOut(self.patience.as_secs())),
+            Received::Interrupted => Err(StagesError::Interrupted),
+            Received::Ended => Err(StagesError::Ended(process.last_stderr())),
+        }
+    }
+
+    /// Takes the process of a library back, if it still works.
+    pub fn give_back(&mut self, library: SavedLibrary) {
+        self.process = library.release();
     }
 }
 
@@ -222,7 +246,9 @@ impl RecordedRun {
             match serde_json::from_str(&line) {
                 Ok(StageLine::Begin { begin }) => self.begun.push(begin),
                 Ok(StageLine::Stage(stage)) => {
-                    self.begun.pop();
+                    if self.begun.last() == Some(&stage.pass) {
+                        self.begun.pop();
+                    }
                     take(stage)?;
                 }
                 Ok(StageLine::Refused { error, pass, left }) => {

@@ -1,12 +1,16 @@
 //! `relax-spec blame`.
 
+mod bound;
+mod code;
 mod contracts;
+mod lazy;
 pub(super) mod pair;
 mod params;
 mod passes;
 mod sequences;
 mod verdict;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -21,8 +25,10 @@ use super::{CommandResult, Exit, Failure, input, print, print_json, print_progra
 use ask::adapters::{Adapter, TvmVersion};
 use ask::process::{CommandLine, Interrupt};
 use ask::stages::{PassStage, PassStep, Refusal, StageRecorder, StagesError, StagesRequest};
+use bound::bound;
 use campaign::smaller;
-use contracts::{BrokenContract, Properties};
+use code::CodeStages;
+use contracts::{BrokenContract, Properties, changes_its_result};
 use params::related;
 use passes::{Steps, steps};
 use relax_spec::arguments::linked;
@@ -31,7 +37,7 @@ use relax_spec::eval;
 use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
 use relax_spec::reading;
-use relax_spec::refine::{Refinement, RefinementVerdict, Settings, missing, refine};
+use relax_spec::refine::{RefineError, Refinement, RefinementVerdict, Settings, missing, refine};
 use relax_spec::syntax::load::{ExternalForm, SourceRef};
 use relax_spec::syntax::tvmscript::{Dialect, Which, print_module};
 use relax_spec::value::ValueSpec;
@@ -43,8 +49,9 @@ use verdict::{Judged, PassVerdict, inputs};
 /// TVM records the module after each pass of a pipeline. Each changed module is compared with the one before it, by
 /// `refine` and by the properties that a pass must also preserve: scopes, well-formedness, normal form, purity,
 /// information, exported names. Each verdict takes one line. The answer is the first pass whose result is not allowed;
-/// if there is none, it is the pass that refuses the program, or without which nothing refuses it. Then the last module
-/// is compared with the program, and the pipeline runs again without the pass, to see whether the difference remains.
+/// if there is none, it is the pass that refuses the program, or without which nothing refuses it. The generated code is
+/// judged in the same way: its instructions run here, its compiled functions in TVM. Then the last module is compared
+/// with the program, and the pipeline runs again without the pass, to see whether the difference remains.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec blame model.py --adapter tvm@0.27
@@ -75,6 +82,10 @@ pub struct Args {
     /// N sequences of passes in place of the pipeline, drawn by the seed, each shortened while it breaks the program
     #[arg(long, value_name = "N", conflicts_with_all = ["pipeline", "passes"])]
     sequence: Option<u64>,
+    /// Judge each pass over PrimFuncs during the generation of code. Otherwise only all of them together are judged,
+    /// and each of them if the whole is not allowed
+    #[arg(long)]
+    tir: bool,
     /// Shrink the program, with up to N runs of the passes, while the same pass is to blame for the same reason, and
     /// print the result
     #[arg(long, value_name = "N")]
@@ -144,9 +155,15 @@ struct PassRecord {
     unread: Vec<String>,
     /// All passes that ran.
     passed: Vec<String>,
+    /// The last pass that changed anything.
+    changed: Option<String>,
     /// The first pass whose result is not allowed.
     blamed: Option<Blamed>,
     any_open: bool,
+    /// What is known of the generation of code.
+    code: CodeStages,
+    /// Whether that is to blame, or a pass in it.
+    is_of_code: bool,
 }
 
 /// The reason for the end of a record.
@@ -226,12 +243,13 @@ impl Blamer<'_> {
         }
         let whole = match &refusal {
             Some(_) => PassVerdict::Open("TVM refuses the program".to_string()),
-            None => self.judge(&self.source, &record.last, dialect)?,
+            None => self.judge(&self.source, &record.last, dialect, None)?,
         };
         if refusal.is_none() {
             self.tell("the whole pipeline", &Judged::from(whole.clone()))?;
         }
-        if let Some(pass) = record.blamed.as_ref().filter(|_| refusal.is_none()) {
+        // The generated code is not a part of the last module.
+        if let Some(pass) = record.blamed.as_ref().filter(|_| refusal.is_none() && !record.is_of_code) {
             self.confirm(&mut recorder, dialect, &pass.pass)?;
         }
         let blamed = self.blamed(&record, refusal.as_ref());
@@ -253,10 +271,18 @@ impl Blamer<'_> {
             properties: Properties::of(&mut self.cx(dialect), &self.source),
             unread: Vec::new(),
             passed: Vec::new(),
+            changed: None,
             blamed: None,
             any_open: false,
+            code: CodeStages::default(),
+            is_of_code: false,
         };
         let refusal = recorder.record(&self.request(dialect), |stage| self.take(&mut record, stage, dialect))?;
+        if refusal.is_none() {
+            let is_known = record.blamed.is_some();
+            self.code(&mut record, recorder, dialect)?;
+            record.is_of_code = !is_known && record.blamed.is_some();
+        }
         Ok((record, refusal))
     }
 
@@ -412,6 +438,10 @@ impl Blamer<'_> {
 
     /// Judges the result of a pass.
     fn take(&self, record: &mut PassRecord, stage: PassStage, dialect: Dialect) -> Result<(), Stopped> {
+        if stage.prim_funcs || stage.pass == CODE_GENERATION {
+            record.code.take(stage);
+            return Ok(());
+        }
         let (verdict, name) = match stage.text.as_deref().map(read) {
             None => (PassVerdict::Unchanged, stage.pass.clone()),
             // The next verdict covers this pass too.
@@ -420,7 +450,7 @@ impl Blamer<'_> {
                 (PassVerdict::Open(message), stage.pass.clone())
             }
             Some(Ok(module)) => {
-                let verdict = self.judge(&record.last, &module, dialect)?;
+                let verdict = self.judge(&record.last, &module, dialect, Some(&stage.pass))?;
                 record.last = module;
                 record.unread.push(stage.pass.clone());
                 (verdict, std::mem::take(&mut record.unread).join(", "))
@@ -428,13 +458,21 @@ impl Blamer<'_> {
         };
         let mut judged = Judged::from(verdict);
         record.passed.push(stage.pass.clone());
-        judged.of_prim_funcs = stage.of_prim_funcs;
         judged.broken = self.broken(record, &stage.pass, dialect, stage.text.is_some());
+        if stage.text.is_some() {
+            judged.broken.extend(changes_its_result(&stage.pass, record.changed.as_deref()));
+            record.changed = Some(stage.pass.clone());
+        }
+        Ok(self.conclude_pass(record, &name, &judged)?)
+    }
+
+    /// Keeps what matters of the judgement on a pass, and prints it.
+    fn conclude_pass(&self, record: &mut PassRecord, pass: &str, judged: &Judged) -> Result<(), Failure> {
         record.any_open |= matches!(judged.verdict, PassVerdict::Open(_));
         if let Some((reason, input)) = judged.wrong() {
-            record.blamed.get_or_insert_with(|| Blamed { pass: name.clone(), reason, input });
+            record.blamed.get_or_insert_with(|| Blamed { pass: pass.to_string(), reason, input });
         }
-        Ok(self.tell(&name, &judged)?)
+        self.tell(pass, judged)
     }
 
     /// The contracts that a pass breaks.
@@ -461,19 +499,42 @@ impl Blamer<'_> {
         let verdict = match (refusal, last) {
             (Some(refusal), _) => PassVerdict::Open(refusal.message),
             (None, None) => PassVerdict::Unchanged,
-            (None, Some(last)) => self.judge(&self.source, &last, dialect)?,
+            (None, Some(last)) => self.judge(&self.source, &last, dialect, None)?,
         };
         self.tell(&format!("the pipeline without {blamed}"), &Judged::from(verdict))
     }
 
-    fn judge(&self, before: &IrModule, after: &IrModule, dialect: Dialect) -> Result<PassVerdict, Failure> {
+    /// The verdict on what a pass, or everything, made of a program.
+    fn judge(
+        &self,
+        before: &IrModule,
+        after: &IrModule,
+        dialect: Dialect,
+        pass: Option<&str>,
+    ) -> Result<PassVerdict, Failure> {
         let mut cx = self.cx(dialect);
+        let mut before = Cow::Borrowed(before);
+        for step in self.steps.iter().filter(|step| pass.is_none_or(|pass| is_of(pass, step))) {
+            if let Some(made) = bound(&before, &self.entry, step) {
+                before = Cow::Owned(made);
+            }
+        }
+        let before = &*before;
         let related = related(before, after, &self.entry);
         let after = related.as_ref().unwrap_or(after);
+        let count = |module: &IrModule| linked(module, &self.entry).map(|func| func.params.len());
+        // Each pass is judged by what it did to them.
+        if pass.is_none() && count(before) != count(after) {
+            return Ok(PassVerdict::Open("several passes have changed the parameters".to_string()));
+        }
+        let settings = self.settings()?;
+        Ok(verdict_on(before, refine(&mut cx, before, after, &self.entry, &self.given, &settings)))
+    }
+
+    fn settings(&self) -> Result<Settings, Failure> {
         let mut settings = Settings { seed: self.args.seed, ..Settings::runs(self.args.runs) };
         self.args.assuming.assume(&mut settings)?;
-        let refined = refine(&mut cx, before, after, &self.entry, &self.given, &settings);
-        Ok(refined.map_or_else(|error| PassVerdict::Open(error.to_string()), |refined| verdict_on(before, refined)))
+        Ok(settings)
     }
 
     /// A line for a verdict.
@@ -502,16 +563,24 @@ impl Blamer<'_> {
     }
 }
 
-/// The verdict on a pass.
-fn verdict_on(before: &IrModule, refinement: Refinement) -> PassVerdict {
+/// Whether a pass is that of a step, or a part of it.
+fn is_of(pass: &str, step: &PassStep) -> bool {
+    pass.split('/').next() == Some(step.name.as_str())
+}
+
+/// The verdict on the result of a pass.
+fn verdict_on(before: &IrModule, found: Result<Refinement, RefineError>) -> PassVerdict {
+    let refinement = match found {
+        Err(error) => return PassVerdict::Open(error.to_string()),
+        Ok(refinement) => refinement,
+    };
     match (newly_unknown(before, &refinement), refinement.verdict) {
         (Some(name), RefinementVerdict::NotAllowed { .. }) => {
             PassVerdict::Open(format!("nothing is known of `{name}`, which the pass makes the program call"))
         }
         (_, RefinementVerdict::Allowed) => PassVerdict::Allowed,
         (None, RefinementVerdict::NotAllowed { rule, message }) => {
-            let input = refinement.input.unwrap_or_default();
-            PassVerdict::NotAllowed { rule: rule.to_string(), message, input }
+            PassVerdict::NotAllowed { rule: rule.to_string(), message, input: refinement.input.unwrap_or_default() }
         }
         (
             _,

@@ -100,6 +100,12 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
 }
 
 impl SourceFile {
+    /// A file that is no text.
+    pub fn unread(path: &Path) -> SourceFile {
+        let name = path.display().to_string();
+        SourceFile { name, text: String::new(), lines: OnceLock::new(), metadata: None }
+    }
+
     /// The line and the column of an offset, both from 1, and the offset of the start of the line.
     pub fn locate(&self, offset: u32) -> (usize, usize, usize) {
         self.lines.get_or_init(|| Lines::of(&self.text)).place(&self.text, offset as usize)

@@ -27,6 +27,7 @@ mod fuzz;
 mod given;
 mod input;
 mod judge;
+mod library;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod migrate;

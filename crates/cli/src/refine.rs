@@ -13,9 +13,10 @@ use super::externs::Externs;
 use super::given::{self, EntryArguments, ReplayArguments};
 use super::options::ReportFormat;
 use super::value::Brief;
-use super::{CommandResult, Exit, Failure, input, print, print_json, render, value};
+use super::{CommandResult, Exit, Failure, input, library, print, print_json, render, value};
 use ask::executables::OnMachine;
 use ask::extern_process::ExternProcess;
+use ask::library::SavedLibrary;
 use campaign::adequacy::{Adequacy, UnnoticedConstants, adequacy, unnoticed_constants};
 use relax_spec::arguments::linked;
 use relax_spec::check::check_program;
@@ -44,6 +45,7 @@ use relax_spec::value::ValueSpec;
   relax-spec refine before.py after.py --runs 0 --arg '[1, 2]:float32'
   relax-spec refine before.py after.py --assume 'indices in range' --assume x:range=0..=1
   relax-spec refine before.py after.py --arg @image.npy --args weights.npz
+  relax-spec refine model.py model.so --adapter tvm@0.27
   relax-spec refine before.py after.py --save found.npz || relax-spec refine before.py after.py --runs 0 --args found.npz
 
 Exit status: 0 allowed; 1 not allowed; 2 a program is ill-formed or cannot be read; 4 vacuous, because no run reached its end;
@@ -52,7 +54,7 @@ pub struct Args {
     /// The source: TVMScript (.py), RON or JSON; `-` is standard input
     #[arg(value_name = "BEFORE")]
     before: PathBuf,
-    /// The target; it may be an executable, as `relax-spec build` writes it
+    /// The target; it may be an executable, as `relax-spec build` writes it, or with --adapter a library that TVM saved
     #[arg(value_name = "AFTER")]
     after: PathBuf,
     /// Of Python files with several modules: the name of the class, in both files, or given twice, in BEFORE and in
@@ -84,6 +86,11 @@ pub struct Args {
     assuming: Assuming,
     #[command(flatten)]
     externs: Externs,
+    /// The TVM that loads AFTER, a library that it saved (.so, or .rvm without compiled functions): `tvm@0.26`, or
+    /// `tvm@/path/to/python`. Its executable runs on the machine of relax-spec, which has the compiled functions
+    /// called in the library
+    #[arg(long, value_name = "NAME")]
+    adapter: Option<String>,
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     format: ReportFormat,
     /// Write the arguments of a counterexample into a NumPy file, by the names of their parameters, as --args reads
@@ -115,7 +122,12 @@ impl Args {
 }
 
 pub fn run(args: &Args) -> CommandResult {
-    let (before, after) = (input::read(&args.before)?, input::read(&args.after)?);
+    let before = input::read(&args.before)?;
+    let after = match args.adapter {
+        Some(_) => input::SourceFile::unread(&args.after),
+        None if library::is_saved(&args.after) => return Err(library::needs_adapter(&args.after)),
+        None => input::read(&args.after)?,
+    };
     let (of_before, of_after) = args.modules()?;
     let source = before.module(of_before)?;
     let target = RefinementTarget::of(args, &after, of_after)?;
@@ -196,7 +208,11 @@ impl Compared<'_> {
         let mut settings =
             Settings { seed: args.seed, exact: args.exact, tolerance: args.tolerance, ..Settings::runs(args.runs) };
         args.budget.allow(&mut settings);
-        let externs = args.externs.bind(&mut settings.registry)?;
+        let mut externs = args.externs.bind(&mut settings.registry)?;
+        if let RefinementTarget::Library(library) = target {
+            library.bind(&mut settings.registry);
+            externs.push(library.process.clone());
+        }
         let given: Vec<Vec<ValueSpec>> = match args.given.is_empty() {
             true => Vec::new(),
             false => vec![args.given.load(linked(source, entry), eval::EvalOptions::default().memory)?],
@@ -206,7 +222,10 @@ impl Compared<'_> {
         settings.both = true;
         let refinement = match target {
             RefinementTarget::Module(target) => refine(cx, source, target, entry, &given, &settings),
-            RefinementTarget::Executable(target) => refine_compiled(cx, source, target, entry, &given, &settings),
+            RefinementTarget::Executable(target)
+            | RefinementTarget::Library(SavedLibrary { executable: target, .. }) => {
+                refine_compiled(cx, source, target, entry, &given, &settings)
+            }
         };
         let refinement = refinement.map_err(Failure::unreadable)?;
         if let Some(error) = externs.iter().find_map(ExternProcess::failure) {
@@ -283,10 +302,16 @@ fn chosen(
 enum RefinementTarget {
     Module(IrModule),
     Executable(OnMachine),
+    Library(SavedLibrary),
 }
 
 impl RefinementTarget {
     fn of(args: &Args, after: &input::SourceFile, module: Option<&str>) -> Result<RefinementTarget, Failure> {
+        if let Some(adapter) = &args.adapter {
+            let library = library::load(adapter, &args.after)?;
+            super::vm::faults(&args.after, &library.executable.0)?;
+            return Ok(RefinementTarget::Library(library));
+        }
         if !super::vm::is_executable(&after.text) {
             return Ok(RefinementTarget::Module(after.module(module)?));
         }

@@ -30,6 +30,8 @@ pub(super) enum Contract {
     Information,
     /// The functions that can be started from outside keep their names.
     ExportedNames,
+    /// The pass does not change its own result.
+    Idempotence,
 }
 
 impl Contract {
@@ -41,6 +43,7 @@ impl Contract {
             Contract::Purity => "purity",
             Contract::Information => "information",
             Contract::ExportedNames => "exported names",
+            Contract::Idempotence => "idempotence",
         }
     }
 }
@@ -62,6 +65,16 @@ impl BrokenContract {
     pub(super) fn json(&self) -> Value {
         json!({"contract": self.contract.name(), "rule": self.rule.to_string(), "message": self.message})
     }
+}
+
+/// NF.IDEMPOTENT: a module in normal form is its own normal form. No other pass is promised to leave its own result as
+/// it is, neither by the text nor by the documentation of a release.
+pub(super) fn changes_its_result(pass: &str, before: Option<&str>) -> Option<BrokenContract> {
+    (NORMALIZING.contains(&pass) && before == Some(pass)).then(|| BrokenContract {
+        contract: Contract::Idempotence,
+        rule: rule!("NF.IDEMPOTENT"),
+        message: format!("{pass} changes its own result"),
+    })
 }
 
 /// The properties of a module.
@@ -132,10 +145,13 @@ impl Properties {
         Some(BrokenContract { contract: Contract::ExportedNames, rule: rule!("OPT.GENERAL"), message })
     }
 
-    /// PURE.NO-REORDER-IF-IMPURE: callers of a pure function may rely on it.
+    /// PURE.NO-REORDER-IF-IMPURE: callers of a pure function with these parameters may rely on it.
     fn purity(&self, after: &Properties) -> Option<BrokenContract> {
-        let is_impure = |name: &Name| after.exported.get(name).is_some_and(|(pure, _)| !pure);
-        let (name, _) = self.exported.iter().find(|(name, (pure, _))| *pure && is_impure(name))?;
+        let is_impure = |name: &Name, before: Option<&StructInfo>| {
+            let is_same = |after: &StructInfo| before.is_none_or(|before| like(before, after).is_some());
+            after.exported.get(name).is_some_and(|(pure, info)| !pure && info.as_ref().is_none_or(is_same))
+        };
+        let (name, _) = self.exported.iter().find(|(name, (pure, info))| *pure && is_impure(name, info.as_ref()))?;
         let message = format!("`{name}` was pure");
         Some(BrokenContract { contract: Contract::Purity, rule: rule!("PURE.NO-REORDER-IF-IMPURE"), message })
     }

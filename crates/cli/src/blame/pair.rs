@@ -88,7 +88,7 @@ impl JudgedModule {
         let refined = with_stack(|| refine(&mut self.cx(), &self.module, after, entry, &[], &settings));
         let (differing, compared, verdict) = match refined {
             Err(error) => (None, 0, PassVerdict::Open(error.to_string())),
-            Ok(refined) => (refined.differing.clone(), refined.compared, verdict_on(&self.module, refined)),
+            Ok(refined) => (refined.differing.clone(), refined.compared, verdict_on(&self.module, Ok(refined))),
         };
         let mut value = Judged::from(verdict).json(pass);
         value["compared"] = compared.into();

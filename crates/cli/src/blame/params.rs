@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::lazy::called_back;
 use relax_spec::arguments::linked;
 use relax_spec::grammar::{
     AttrValue, Attrs, Binder, Expr, Function, GlobalFunc, GlobalVar, IrModule, Span, StructInfo,
@@ -13,12 +14,23 @@ const INPUTS: &str = "num_input";
 const TRANSFORM: &str = "_transform_params";
 
 /// The program after a pass, with an entry that has the parameters of the entry before. `None` if no parameters are
-/// bundled (`BundleModelParams`) and none are computed in a new function (`LiftTransformParams`).
+/// bundled (`BundleModelParams`), none are computed in a new function (`LiftTransformParams`), and no callback gets them
+/// or takes the results (`LazyGetInput`, `LazySetOutput`).
 pub(super) fn related(before: &IrModule, after: &IrModule, entry: &str) -> Option<IrModule> {
     let (old, new) = (linked(before, entry)?, linked(after, entry)?);
-    let Some(AttrValue::Int(inputs)) = old.attrs.get(INPUTS) else { return None };
+    let inputs = match old.attrs.get(INPUTS) {
+        Some(AttrValue::Int(inputs)) => *inputs,
+        Some(_) | None => 0,
+    };
+    let inputs = usize::try_from(inputs).ok()?;
+    if let Some(made) = called_back(before, after, entry, inputs) {
+        return Some(made);
+    }
+    if !old.attrs.contains_key(INPUTS) {
+        return None;
+    }
     let given: Vec<Expr> = old.params.iter().map(Binder::to_expr).collect();
-    let (inputs, weights) = given.split_at_checked(usize::try_from(*inputs).ok()?)?;
+    let (inputs, weights) = given.split_at_checked(inputs)?;
     let bundle = Expr::tuple(weights.to_vec());
     let args = match transform(before, after, entry) {
         Some(transform) => {
@@ -47,8 +59,8 @@ fn is_bundled(old: &Function, new: &Function, inputs: usize, weights: usize) -> 
     new.params.len() == inputs + 1 && is_tuple && (old.params.len() != new.params.len() || last(old) != last(new))
 }
 
-/// The module with a new entry, which calls the old one.
-fn entered(module: &IrModule, old: &Function, entry: &str, args: Vec<Expr>) -> IrModule {
+/// The module with a new entry, which has the parameters of another function and calls the old entry.
+pub(super) fn entered(module: &IrModule, signature: &Function, entry: &str, args: Vec<Expr>) -> IrModule {
     let mut module = module.clone();
     let symbol = AttrValue::Str(entry.into());
     let is_entry = |func: &Function| func.attrs.get("global_symbol") == Some(&symbol);
@@ -59,7 +71,7 @@ fn entered(module: &IrModule, old: &Function, entry: &str, args: Vec<Expr>) -> I
         {
             let attrs = Attrs::from_iter([("global_symbol".into(), symbol.clone())]);
             let body = Expr::call(Expr::GlobalVar(gv.clone()), args.clone());
-            made = Some(Function { body, ret_struct_info: None, attrs, pure: func.pure, ..old.clone() });
+            made = Some(Function { body, ret_struct_info: None, attrs, pure: func.pure, ..signature.clone() });
             Arc::make_mut(func).attrs.remove("global_symbol");
         }
     }

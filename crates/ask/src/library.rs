@@ -1,0 +1,71 @@
+//! Libraries that TVM has saved: the executable runs here, its compiled functions in another process.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::executables::OnMachine;
+use crate::extern_process::ExternProcess;
+use crate::process::{CommandLine, Interrupt, LineProcess};
+use crate::worker::StartError;
+use relax_spec::value::Registry;
+
+/// The script that loads a library, beside the adapter.
+const SCRIPT: &str = "library.py";
+
+/// A library with the process that has loaded it.
+#[derive(Debug)]
+pub struct SavedLibrary {
+    /// The instructions.
+    pub executable: OnMachine,
+    /// The process that calls the compiled functions.
+    pub process: ExternProcess,
+    functions: Registry,
+}
+
+impl SavedLibrary {
+    /// Loads a file in a process beside the adapter of TVM that the command starts; `None` if it starts another one.
+    ///
+    /// # Errors
+    ///
+    /// If the process does not start, or cannot load the file.
+    pub fn load(
+        adapter: &CommandLine,
+        file: &Path,
+        startup: Duration,
+        timeout: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Option<SavedLibrary>, StartError> {
+        let Some(mut command) = adapter.beside(SCRIPT) else { return Ok(None) };
+        command.args.push(file.display().to_string());
+        let mut functions = Registry::empty();
+        let (process, executable) = ExternProcess::bind_library(&mut functions, &command, startup, timeout, interrupt)?;
+        Ok(Some(SavedLibrary { executable: OnMachine(executable), process, functions }))
+    }
+
+    /// The library of a process that has answered `hello` with this line.
+    ///
+    /// # Errors
+    ///
+    /// If the line is no greeting with an executable.
+    pub fn of_process(
+        command: &CommandLine,
+        process: LineProcess,
+        line: &str,
+        timeout: Duration,
+    ) -> Result<SavedLibrary, StartError> {
+        let mut functions = Registry::empty();
+        let (process, executable) = ExternProcess::library(&mut functions, command, process, line, timeout)?;
+        Ok(SavedLibrary { executable: OnMachine(executable), process, functions })
+    }
+
+    /// Adds the compiled functions.
+    pub fn bind(&self, registry: &mut Registry) {
+        registry.extend(&self.functions);
+    }
+
+    /// The process, if it still works.
+    pub fn release(self) -> Option<LineProcess> {
+        drop(self.functions);
+        self.process.release()
+    }
+}
