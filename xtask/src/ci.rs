@@ -200,7 +200,9 @@ fn wheel() -> Vec<CommandStep> {
     let python = format!("{TOOLS}/python/bin/python");
     let releases = TvmVersion::ALL.map(python_of).join(" ");
     vec![
-        CommandStep::new(&format!("{TOOLS}/python/bin/pip install --quiet --disable-pip-version-check maturin==1.16.0")),
+        CommandStep::new(&format!(
+            "{TOOLS}/python/bin/pip install --quiet --disable-pip-version-check maturin==1.16.0"
+        )),
         CommandStep::new(&format!(
             "{TOOLS}/python/bin/maturin build --profile release --locked --quiet --manifest-path crates/python/Cargo.toml \
              --out target/wheels"

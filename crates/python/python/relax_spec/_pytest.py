@@ -24,7 +24,7 @@ def pytest_addoption(parser):
         type=float,
         default=None,
         metavar="X",
-        help="the time of the oracle as a part of that of the tests [default: 0.6]",
+        help="the time of the oracle as a part of that of the tests [default: 0.5]",
     )
 
 

@@ -67,8 +67,8 @@ class Settings:
     #: The part of the modules whose meaning is judged, chosen by their hashes.
     sample: float = 1.0
     #: The seconds that the oracle may take in all, beside a part of the time in which it did nothing.
-    allowance: float = 1.0
-    share: float = 0.6
+    allowance: float = 0.5
+    share: float = 0.5
     contracts: bool = True
     meaning: bool = True
     #: The passes that are not judged.
