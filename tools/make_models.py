@@ -31,6 +31,7 @@ class Sizes(typing.NamedTuple):
         return self.hidden // self.heads
 
 
+SMALL = Sizes()
 #: What is added to the score of a later token: enough for its weight to be zero.
 MASKED = -1e9
 
@@ -64,7 +65,7 @@ class ConvBlock(nn.Module):
 class DecoderBlock(nn.Module):
     """Attention over a cache of keys and values, which are plain tensors, and a gated feed-forward part."""
 
-    def __init__(self, sizes=Sizes()):
+    def __init__(self, sizes=SMALL):
         hidden, wide = sizes.hidden, sizes.wide
         self.sizes = sizes
         self.attention_norm = nn.RMSNorm(hidden, -1, 1e-5, bias=False)
@@ -120,7 +121,7 @@ def rotate(x, cosines, sines):
     return x * cosines + op.concat([op.negative(high), low], dim=-1) * sines
 
 
-def decoder_inputs(sizes=Sizes(), past="past"):
+def decoder_inputs(sizes=SMALL, past="past"):
     table, cache = [1, sizes.tokens, 1, sizes.head], [1, past, sizes.heads, sizes.head]
     return {
         "x": spec.Tensor([1, sizes.tokens, sizes.hidden], "float32"),

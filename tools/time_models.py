@@ -17,12 +17,12 @@ import sys
 import time
 
 import numpy as np
-
-import make_models
 import tvm
 from tvm import relax
 from tvm.relax.frontend import nn
 from tvm.relax.frontend.nn import op, spec
+
+import make_models
 
 #: The sizes of the decoder, and the tokens that are in its cache.
 DECODER, PAST = make_models.Sizes(hidden=1024, heads=16, tokens=128, wide=2816), 128
