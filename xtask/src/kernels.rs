@@ -127,7 +127,12 @@ fn measured(name: &str, shapes: &[&[i64]], attrs: &[(&str, &[i64])], is_fast: bo
     let values: Vec<Value> = tensors.map(|tensor| tensor.map(Value::Tensor)).collect::<Option<_>>()?;
     let timed = |kernels| {
         let start = Instant::now();
-        let ended = run_call(op, &call, &values, &EvalOptions { kernels, fuel: u64::MAX, ..EvalOptions::default() });
+        let ended = run_call(
+            op,
+            &call,
+            &values,
+            &EvalOptions { kernels, fuel: u64::MAX, memory: u64::MAX, ..EvalOptions::default() },
+        );
         let took = start.elapsed().as_secs_f64();
         (ended, took)
     };
