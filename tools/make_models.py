@@ -11,15 +11,27 @@ import functools
 import pathlib
 import subprocess
 import sys
+import typing
 
 from tvm import relax
 from tvm.relax.frontend import nn
 from tvm.relax.frontend.nn import op, spec
 
-HIDDEN, HEADS, TOKENS = 64, 4, 32
-HEAD = HIDDEN // HEADS
-#: The width of the decoder's feed-forward part.
-WIDE = 128
+
+class Sizes(typing.NamedTuple):
+    """The sizes of a decoder; `wide` is the width of its feed-forward part."""
+
+    hidden: int = 64
+    heads: int = 4
+    tokens: int = 32
+    wide: int = 128
+
+    @property
+    def head(self):
+        return self.hidden // self.heads
+
+
+SMALL = Sizes()
 #: What is added to the score of a later token: enough for its weight to be zero.
 MASKED = -1e9
 
@@ -53,29 +65,31 @@ class ConvBlock(nn.Module):
 class DecoderBlock(nn.Module):
     """Attention over a cache of keys and values, which are plain tensors, and a gated feed-forward part."""
 
-    def __init__(self):
-        self.attention_norm = nn.RMSNorm(HIDDEN, -1, 1e-5, bias=False)
-        self.query = nn.Linear(HIDDEN, HIDDEN, bias=False)
-        self.key = nn.Linear(HIDDEN, HIDDEN, bias=False)
-        self.value = nn.Linear(HIDDEN, HIDDEN, bias=False)
-        self.out = nn.Linear(HIDDEN, HIDDEN, bias=False)
-        self.feed_norm = nn.RMSNorm(HIDDEN, -1, 1e-5, bias=False)
-        self.gate = nn.Linear(HIDDEN, WIDE, bias=False)
-        self.up = nn.Linear(HIDDEN, WIDE, bias=False)
-        self.down = nn.Linear(WIDE, HIDDEN, bias=False)
+    def __init__(self, sizes=SMALL):
+        hidden, wide = sizes.hidden, sizes.wide
+        self.sizes = sizes
+        self.attention_norm = nn.RMSNorm(hidden, -1, 1e-5, bias=False)
+        self.query = nn.Linear(hidden, hidden, bias=False)
+        self.key = nn.Linear(hidden, hidden, bias=False)
+        self.value = nn.Linear(hidden, hidden, bias=False)
+        self.out = nn.Linear(hidden, hidden, bias=False)
+        self.feed_norm = nn.RMSNorm(hidden, -1, 1e-5, bias=False)
+        self.gate = nn.Linear(hidden, wide, bias=False)
+        self.up = nn.Linear(hidden, wide, bias=False)
+        self.down = nn.Linear(wide, hidden, bias=False)
 
     def forward(self, x, keys, values, cosines, sines):
-        past = keys.shape[1]
-        later = op.triu(op.full([1, 1, TOKENS, TOKENS], MASKED, "float32"), 1)
-        mask = op.concat([op.zeros([1, 1, TOKENS, past], "float32"), later], dim=-1)
+        sizes, past = self.sizes, keys.shape[1]
+        later = op.triu(op.full([1, 1, sizes.tokens, sizes.tokens], MASKED, "float32"), 1)
+        mask = op.concat([op.zeros([1, 1, sizes.tokens, past], "float32"), later], dim=-1)
         y = self.attention_norm(x)
-        query = rotate(heads(self.query(y)), cosines, sines)
-        keys = op.concat([keys, rotate(heads(self.key(y)), cosines, sines)], dim=1)
-        values = op.concat([values, heads(self.value(y))], dim=1)
+        query = rotate(heads(self.query(y), sizes), cosines, sines)
+        keys = op.concat([keys, rotate(heads(self.key(y), sizes), cosines, sines)], dim=1)
+        values = op.concat([values, heads(self.value(y), sizes)], dim=1)
         scores = op.matmul(op.permute_dims(query, [0, 2, 1, 3]), op.permute_dims(keys, [0, 2, 3, 1]))
-        weights = op.softmax(scores * HEAD**-0.5 + mask, axis=-1)
+        weights = op.softmax(scores * sizes.head**-0.5 + mask, axis=-1)
         mixed = op.permute_dims(op.matmul(weights, op.permute_dims(values, [0, 2, 1, 3])), [0, 2, 1, 3])
-        x = x + self.out(op.reshape(mixed, [1, TOKENS, HIDDEN]))
+        x = x + self.out(op.reshape(mixed, [1, sizes.tokens, sizes.hidden]))
         y = self.feed_norm(x)
         x = x + self.down(op.silu(self.gate(y)) * self.up(y))
         return x, keys, values
@@ -97,8 +111,8 @@ class MixtureOfExperts(nn.Module):
         return functools.reduce(op.add, parts)
 
 
-def heads(x):
-    return op.reshape(x, [1, TOKENS, HEADS, HEAD])
+def heads(x, sizes):
+    return op.reshape(x, [1, sizes.tokens, sizes.heads, sizes.head])
 
 
 def rotate(x, cosines, sines):
@@ -107,18 +121,23 @@ def rotate(x, cosines, sines):
     return x * cosines + op.concat([op.negative(high), low], dim=-1) * sines
 
 
+def decoder_inputs(sizes=SMALL, past="past"):
+    table, cache = [1, sizes.tokens, 1, sizes.head], [1, past, sizes.heads, sizes.head]
+    return {
+        "x": spec.Tensor([1, sizes.tokens, sizes.hidden], "float32"),
+        "keys": spec.Tensor(cache, "float32"),
+        "values": spec.Tensor(cache, "float32"),
+        "cosines": spec.Tensor(table, "float32"),
+        "sines": spec.Tensor(table, "float32"),
+    }
+
+
 MODELS = {
     "mlp": (Mlp, {"x": spec.Tensor(["batch", 16], "float32")}),
     "conv_block": (ConvBlock, {"x": spec.Tensor([1, 8, 8, 8], "float32")}),
     "decoder_block": (
         DecoderBlock,
-        {
-            "x": spec.Tensor([1, TOKENS, HIDDEN], "float32"),
-            "keys": spec.Tensor([1, "past", HEADS, HEAD], "float32"),
-            "values": spec.Tensor([1, "past", HEADS, HEAD], "float32"),
-            "cosines": spec.Tensor([1, TOKENS, 1, HEAD], "float32"),
-            "sines": spec.Tensor([1, TOKENS, 1, HEAD], "float32"),
-        },
+        decoder_inputs(),
     ),
     "mixture_of_experts": (MixtureOfExperts, {"x": spec.Tensor(["tokens", 16], "float32")}),
 }

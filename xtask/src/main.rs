@@ -80,7 +80,7 @@ const TASKS: &[(&str, &[Task])] = &[
     (
         "Measurements",
         &[
-            ("kernel-times", "[OPERATOR..]", "how long operators take, either way", Work::Here(kernels::times)),
+            ("kernel-times", "[--fast] [OPERATOR..]", "how long operators take", Work::Here(kernels::times)),
             (
                 "instructions",
                 "[--check|--write] [DRIVER..]",

@@ -7,7 +7,16 @@
 #![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 
 mod arithmetic;
+mod convert;
+mod lines;
 mod product;
+mod reduce;
 
-pub use arithmetic::{Arithmetic, arithmetic_of_f32, arithmetic_of_f64, arithmetic_of_i32, arithmetic_of_i64};
+pub use arithmetic::{
+    Arithmetic, Comparison, Unary, arithmetic_of_f32, arithmetic_of_f64, arithmetic_of_i32, arithmetic_of_i64,
+    comparison_of_f32, comparison_of_f64, comparison_of_i32, comparison_of_i64, unary_of_f32,
+};
+pub use convert::{narrow, rectify, widened};
+pub use lines::arithmetic_by_line;
 pub use product::{product_of_floats, product_of_ints, product_of_uints};
+pub use reduce::{Reduction, reduced_f32, reduced_f64, squares_of_f32, squares_of_f64};

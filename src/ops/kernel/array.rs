@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use crate::grammar::DataType;
 use crate::ops::kernel::reals::no_ring;
-use crate::ops::kernel::{fail, fresh, stored, zeros};
+use crate::ops::kernel::{fail, floats as all_floats, fresh, stored, zeros};
 use crate::value::{Host, MAX_ELEMENTS, Scalar, Stop, Tensor, Value};
 
 /// The elements of a tensor.
@@ -16,7 +16,7 @@ pub(in crate::ops) fn scalars(t: &Tensor) -> Result<ArrayD<Scalar>, Stop> {
 /// The elements of a floating-point tensor as float64, which represents those of every width exactly.
 pub(in crate::ops) fn floats(t: &Tensor) -> Result<ArrayD<f64>, Stop> {
     match t.get(0) {
-        Some(Scalar::Float(_)) | None => array(t, t.all_as()),
+        Some(Scalar::Float(_)) | None => array(t, all_floats::all(t)),
         Some(Scalar::Ring(_)) => Err(no_ring()),
         Some(Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_)) => {
             Err(fail(format!("expects a floating-point data type, found {}", t.dtype())))
@@ -43,7 +43,11 @@ pub(in crate::ops) fn of_scalars(m: &mut dyn Host, dtype: DataType, elements: &A
 }
 
 pub(in crate::ops) fn of_floats(m: &mut dyn Host, dtype: DataType, elements: &ArrayD<f64>) -> Result<Value, Stop> {
-    of_elements(m, dtype, elements.shape(), elements.iter().copied().map(Scalar::Float))
+    let shape: Vec<i64> = elements.shape().iter().map(|size| *size as i64).collect();
+    match elements.as_slice().filter(|_| dtype.is_float()) {
+        Some(slice) => all_floats::tensor(m, dtype, &shape, slice, all_floats::take),
+        None => of_elements(m, dtype, elements.shape(), elements.iter().copied().map(Scalar::Float)),
+    }
 }
 
 fn of_elements(

@@ -1,5 +1,7 @@
 //! Common parts of elementwise operators: inference, and evaluation with or without broadcasting.
 
+use kernels::{Comparison, Unary};
+
 use crate::book::Erratum;
 use crate::grammar::{DataType, Ndim, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::Cx;
@@ -127,6 +129,34 @@ pub(in crate::ops) fn arithmetic(
         return Ok(value);
     }
     binary(m, a, f)
+}
+
+/// A comparison of two elements.
+pub(in crate::ops) fn comparison(
+    m: &mut dyn Host,
+    a: &EvalArgs<'_>,
+    comparison: Comparison,
+    f: impl Fn(Option<std::cmp::Ordering>) -> bool,
+) -> Result<Value, Stop> {
+    if let [Value::Tensor(x1), Value::Tensor(x2)] = a.values
+        && let Some(value) = slices::compared(m, x1, x2, &kernel::out(a)?, comparison)?
+    {
+        return Ok(value);
+    }
+    binary(m, a, |x, y| compare(x, y).map(&f).map(Scalar::Bool))
+}
+
+/// As [`unary`], for a function that has a loop over slices.
+pub(in crate::ops) fn simple(
+    m: &mut dyn Host,
+    a: &EvalArgs<'_>,
+    function: Unary,
+    f: impl Fn(Scalar) -> Result<Scalar, Stop>,
+) -> Result<Value, Stop> {
+    match slices::simple(m, kernel::tensor(a, 0)?, function)? {
+        Some(value) => Ok(value),
+        None => unary(m, a, f),
+    }
 }
 
 /// A function of floats, given by the name of its operator.

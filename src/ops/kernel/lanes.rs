@@ -8,7 +8,7 @@ use ndarray::{ArrayD, IxDyn};
 
 use crate::grammar::DataType;
 use crate::ops::kernel::array::sizes;
-use crate::ops::kernel::{fail, fresh, stored, zeros};
+use crate::ops::kernel::{fail, floats};
 use crate::value::{Element, Host, Kernels, Stop, Tensor, Value};
 
 /// Whether a run uses the fast implementation of sums of products. It cannot in the ring, where elements are more than
@@ -36,6 +36,14 @@ pub(in crate::ops) trait Lane: Element + Default {
     fn product(x: &[Self], y: &[Self], out: &mut [Self], k: usize, columns: usize);
     /// Whether its product with zero is zero.
     fn is_finite(self) -> bool;
+    /// All elements of a tensor in row-major order, converted as in assignment.
+    fn all(t: &Tensor) -> Vec<Self> {
+        t.all_as()
+    }
+    /// Writes the elements of a tensor in row-major order. Returns false if there are not as many.
+    fn take(t: &Tensor, elements: &[Self]) -> bool {
+        t.take_all(elements)
+    }
 }
 
 impl Lane for f64 {
@@ -44,6 +52,12 @@ impl Lane for f64 {
     }
     fn is_finite(self) -> bool {
         f64::is_finite(self)
+    }
+    fn all(t: &Tensor) -> Vec<f64> {
+        floats::all(t)
+    }
+    fn take(t: &Tensor, elements: &[f64]) -> bool {
+        floats::take(t, elements)
     }
 }
 
@@ -89,7 +103,7 @@ pub(in crate::ops) use in_lanes;
 
 /// The elements of a tensor as an array.
 pub(in crate::ops) fn array<T: Lane>(t: &Tensor) -> Result<ArrayD<T>, Stop> {
-    ArrayD::from_shape_vec(IxDyn(&sizes(t.shape())?), t.all_as()).map_err(|error| fail(error.to_string()))
+    ArrayD::from_shape_vec(IxDyn(&sizes(t.shape())?), T::all(t)).map_err(|error| fail(error.to_string()))
 }
 
 /// A new tensor with these elements in row-major order.
@@ -99,13 +113,5 @@ pub(in crate::ops) fn tensor<T: Lane>(
     shape: &[i64],
     elements: &[T],
 ) -> Result<Value, Stop> {
-    let out = zeros(m, dtype, shape)?;
-    if let Some(noise) = m.noise() {
-        out.fill(|i| match elements.get(i) {
-            Some(x) => stored(x.to_scalar(), dtype, Some(&noise)),
-            None => Err(fail("elements and shape do not fit")),
-        })?;
-        return fresh(out);
-    }
-    if out.take_all(elements) { fresh(out) } else { Err(fail("elements and shape do not fit")) }
+    floats::tensor(m, dtype, shape, elements, T::take)
 }

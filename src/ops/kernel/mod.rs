@@ -3,6 +3,7 @@
 
 pub(in crate::ops) mod array;
 pub(in crate::ops) mod elementwise;
+pub(in crate::ops) mod floats;
 pub(in crate::ops) mod lanes;
 pub(in crate::ops) mod reals;
 pub(in crate::ops) mod slices;

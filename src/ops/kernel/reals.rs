@@ -44,13 +44,26 @@ pub(in crate::ops) fn applied(x: Scalar, name: &'static str, float: fn(f64) -> f
     }
 }
 
-/// NaN is the result if an operand is NaN, as in other arithmetic.
+/// NaN is the result if an operand is NaN, as in other arithmetic. Of two zeros the result is the first: `f64::max` may
+/// return either.
 pub(in crate::ops) fn max_float(x: f64, y: f64) -> f64 {
-    if x.is_nan() || y.is_nan() { f64::NAN } else { x.max(y) }
+    if x.is_nan() || y.is_nan() {
+        f64::NAN
+    } else if x < y {
+        y
+    } else {
+        x
+    }
 }
 
 pub(in crate::ops) fn min_float(x: f64, y: f64) -> f64 {
-    if x.is_nan() || y.is_nan() { f64::NAN } else { x.min(y) }
+    if x.is_nan() || y.is_nan() {
+        f64::NAN
+    } else if y < x {
+        y
+    } else {
+        x
+    }
 }
 
 /// An operation on two real numbers. A function that is defined for floats only has no value in the ring.

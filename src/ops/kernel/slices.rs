@@ -3,7 +3,10 @@
 //! Each gives the result of the definition, bit for bit, and costs as many steps. `None` means that there is no fast
 //! implementation for these arguments, and the definition is used.
 
-use kernels::{Arithmetic, arithmetic_of_f32, arithmetic_of_f64, arithmetic_of_i32, arithmetic_of_i64};
+use kernels::{
+    Arithmetic, Comparison, Unary, arithmetic_of_f32, arithmetic_of_f64, arithmetic_of_i32, arithmetic_of_i64,
+    comparison_of_f32, comparison_of_f64, comparison_of_i32, comparison_of_i64,
+};
 
 use crate::grammar::DataType;
 use crate::number::FloatType;
@@ -12,6 +15,9 @@ use crate::ops::kernel::lanes::are_wanted;
 use crate::ops::kernel::reals::RealOp;
 use crate::ops::kernel::{Out, zeros};
 use crate::value::{Element, Elements, Host, Scalar, Stop, Tensor, Value};
+
+/// The data types for which there are loops on two operands.
+const HAVE_LOOPS: [DataType; 4] = [DataType::FLOAT32, DataType::FLOAT64, DataType::INT32, DataType::INT64];
 
 /// Arithmetic on two tensors, which are broadcast to the result.
 pub(in crate::ops) fn arithmetic(
@@ -26,15 +32,11 @@ pub(in crate::ops) fn arithmetic(
         RealOp::Difference => Arithmetic::Difference,
         RealOp::Product => Arithmetic::Product,
         RealOp::Quotient if out.dtype.is_float() => Arithmetic::Quotient,
-        RealOp::Quotient
-        | RealOp::Larger
-        | RealOp::Smaller
-        | RealOp::Magnitude
-        | RealOp::Negation
-        | RealOp::Sign
-        | RealOp::Named(_) => return Ok(None),
+        RealOp::Larger => Arithmetic::Larger,
+        RealOp::Smaller => Arithmetic::Smaller,
+        RealOp::Quotient | RealOp::Magnitude | RealOp::Negation | RealOp::Sign | RealOp::Named(_) => return Ok(None),
     };
-    let known = [DataType::FLOAT32, DataType::FLOAT64, DataType::INT32, DataType::INT64].contains(&out.dtype);
+    let known = HAVE_LOOPS.contains(&out.dtype);
     let alike = x.dtype() == out.dtype && y.dtype() == out.dtype;
     let Some(lines) = OperandLines::of(x.shape(), y.shape(), &out.shape).filter(|_| known && alike && are_wanted(m))
     else {
@@ -58,6 +60,37 @@ pub(in crate::ops) fn arithmetic(
         }
         (Elements::Int32(x), Elements::Int32(y), Elements::Int32(out)) => calculate!(x, y, out, arithmetic_of_i32),
         (Elements::Int64(x), Elements::Int64(y), Elements::Int64(out)) => calculate!(x, y, out, arithmetic_of_i64),
+        _ => {}
+    });
+    Ok(Some(Value::Tensor(result)))
+}
+
+/// A comparison of two tensors, which are broadcast to the result.
+pub(in crate::ops) fn compared(
+    m: &mut dyn Host,
+    x: &Tensor,
+    y: &Tensor,
+    out: &Out,
+    comparison: Comparison,
+) -> Result<Option<Value>, Stop> {
+    let known = HAVE_LOOPS.contains(&x.dtype()) && x.dtype() == y.dtype() && out.dtype.is_bool();
+    let Some(lines) = OperandLines::of(x.shape(), y.shape(), &out.shape).filter(|_| known && are_wanted(m)) else {
+        return Ok(None);
+    };
+    let result = zeros(m, out.dtype, &out.shape)?;
+    let (x, y) = (x.elements(), y.elements());
+    macro_rules! compare {
+        ($x:expr, $y:expr, $out:expr, $f:expr) => {
+            if let (Some(x), Some(y), Some(out)) = ($x.as_slice(), $y.as_slice(), $out.as_slice_mut()) {
+                lines.each(x, y, out, |x, y, out| $f(comparison, x, y, out));
+            }
+        };
+    }
+    result.rewrite(None, |out| match (&*x, &*y, out) {
+        (Elements::Float32(x), Elements::Float32(y), Elements::Bool(out)) => compare!(x, y, out, comparison_of_f32),
+        (Elements::Float64(x), Elements::Float64(y), Elements::Bool(out)) => compare!(x, y, out, comparison_of_f64),
+        (Elements::Int32(x), Elements::Int32(y), Elements::Bool(out)) => compare!(x, y, out, comparison_of_i32),
+        (Elements::Int64(x), Elements::Int64(y), Elements::Bool(out)) => compare!(x, y, out, comparison_of_i64),
         _ => {}
     });
     Ok(Some(Value::Tensor(result)))
@@ -97,7 +130,7 @@ impl OperandLines {
     }
 
     /// Calls a function with each line of the operands and of the result.
-    fn each<T>(&self, x: &[T], y: &[T], out: &mut [T], f: impl Fn(&[T], &[T], &mut [T])) {
+    fn each<T, U>(&self, x: &[T], y: &[T], out: &mut [U], f: impl Fn(&[T], &[T], &mut [U])) {
         let (mut index, mut at) = (vec![0; self.outer.len()], (0, 0));
         for line in out.chunks_exact_mut(self.length.max(1)) {
             if let (Some(x), Some(y)) = (x.get(at.0..at.0 + self.own.0), y.get(at.1..at.1 + self.own.1)) {
@@ -158,6 +191,32 @@ pub(in crate::ops) fn mapped(
 fn map<T: Element + Into<f64>>(x: Option<&[T]>, out: Option<&mut [T]>, f: impl Fn(f64) -> f64) {
     let both = x.into_iter().flatten().zip(out.into_iter().flatten());
     both.for_each(|(x, out)| *out = T::from_scalar(Scalar::Float(f((*x).into()))));
+}
+
+/// The elements of a tensor of float32, and zero for those below zero.
+pub(in crate::ops) fn rectified(m: &mut dyn Host, x: &Tensor) -> Result<Option<Value>, Stop> {
+    of_f32(m, x, kernels::rectify)
+}
+
+/// A function of each element of a tensor of float32.
+pub(in crate::ops) fn simple(m: &mut dyn Host, x: &Tensor, function: Unary) -> Result<Option<Value>, Stop> {
+    of_f32(m, x, |x, out| kernels::unary_of_f32(function, x, out))
+}
+
+fn of_f32(m: &mut dyn Host, x: &Tensor, f: impl Fn(&[f32], &mut [f32])) -> Result<Option<Value>, Stop> {
+    if x.dtype() != DataType::FLOAT32 || !are_wanted(m) {
+        return Ok(None);
+    }
+    let result = zeros(m, x.dtype(), x.shape())?;
+    let x = x.elements();
+    result.rewrite(None, |out| {
+        if let (Elements::Float32(x), Elements::Float32(out)) = (&*x, out)
+            && let (Some(x), Some(out)) = (x.as_slice(), out.as_slice_mut())
+        {
+            f(x, out);
+        }
+    });
+    Ok(Some(Value::Tensor(result)))
 }
 
 /// The version of the function that computes fewer digits where they are sufficient.

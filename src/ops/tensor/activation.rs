@@ -8,7 +8,7 @@ use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, TensorDims, arity, axis, differ, float_attr, given_int, tensor};
 use crate::ops::kernel::elementwise::{compare, float, function, infer_float, infer_one, number, unary};
 use crate::ops::kernel::reals::RealOp;
-use crate::ops::kernel::{self, at, fresh, tabulate};
+use crate::ops::kernel::{self, at, fresh, slices, tabulate};
 use crate::ops::tensor::unary::zero_like;
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value};
@@ -26,7 +26,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [OpParam::Arg("data")],
         |cx, a| infer_one(cx, a, Domain::Numbers),
         Exact,
-        |m, a| unary(m, a, relu)
+        |m, a| match slices::rectified(m, kernel::tensor(a, 0)?)? {
+            Some(value) => Ok(value),
+            None => unary(m, a, relu),
+        }
     ),
     function!("nn.gelu", [rule!("OPS.nn.gelu.infer"), rule!("OPS.nn.gelu.value")], Elementary, elementary::gelu),
     function!(

@@ -8,7 +8,7 @@ use crate::ops::infer::{Domain, TensorDims};
 use crate::ops::kernel::elementwise::{arithmetic as of_numbers, binary, infer_two, number};
 use crate::ops::kernel::reals::{RealOp, no_ring};
 use crate::ops::kernel::{self, fail};
-use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
+use crate::ops::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value};
 
 macro_rules! arithmetic {
@@ -59,16 +59,16 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         u64::wrapping_mul,
         RealOp::Product
     ),
-    arithmetic!("maximum", [rule!("OPS.maximum.infer"), rule!("OPS.maximum.value")], Exact, |x, y| number(
-        x,
-        y,
+    exact(arithmetic!(
+        "maximum",
+        [rule!("OPS.maximum.infer"), rule!("OPS.maximum.value")],
         i64::max,
         u64::max,
         RealOp::Larger
     )),
-    arithmetic!("minimum", [rule!("OPS.minimum.infer"), rule!("OPS.minimum.value")], Exact, |x, y| number(
-        x,
-        y,
+    exact(arithmetic!(
+        "minimum",
+        [rule!("OPS.minimum.infer"), rule!("OPS.minimum.value")],
         i64::min,
         u64::min,
         RealOp::Smaller
@@ -104,6 +104,11 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         elementary::log_add_exp
     ),
 ];
+
+/// An operation that does not round.
+const fn exact(op: OpDef) -> OpDef {
+    OpDef { accuracy: Accuracy::Exact, ..op }
+}
 
 const fn division(op: OpDef) -> OpDef {
     OpDef { infer: Some(infer_division), ..op }

@@ -7,12 +7,12 @@ use crate::judge::Cx;
 use crate::ops::infer::{Domain, TensorDims, arity, bool_attr, constant, dim, held_by_all, ints_attr, of_held, tensor};
 use crate::ops::kernel::array::{of_scalars, sizes};
 use crate::ops::kernel::elementwise::number;
-use crate::ops::kernel::reals::{RealOp, no_ring};
+use crate::ops::kernel::reals::{RealOp, max_float, no_ring};
 use crate::ops::kernel::window::{OUT_LAYOUT, Packed, Window, data_axes, inside, per_axis, windows};
 use crate::ops::kernel::{self, fail, zero};
 use crate::ops::tensor::convolution::{of_rank, ranked};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
-use crate::value::{Host, Scalar, Stop, Value, count};
+use crate::value::{Host, Kernels, Scalar, Stop, Value, count};
 
 macro_rules! pool {
     ($name:literal, $rules:tt, $spatial:literal, $ones:expr, $zeros:expr, $include:literal, $layout:literal, $domain:ident, $f:expr) => {
@@ -217,19 +217,69 @@ fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Resu
     let data = ranked(x, &layout)?;
     let counted = bool_attr(a.call, "count_include_pad")?;
     let mut result = ArrayD::from_elem(IxDyn(&sizes(&shape)?), zero(x.dtype()));
-    let elements = ndarray::indices(sizes(&pool_size)?);
+    let (pool_size, of_window) =
+        (sizes(&pool_size)?, |found: &[Scalar], padded| f(found, if counted { padded } else { found.len() }));
+    match m.kernels() {
+        Kernels::Plain => element_by_element(&mut result, &data, &windows, &pool_size, of_window)?,
+        Kernels::Fast => place_by_place(&mut result, &data, &windows, &pool_size, of_window)?,
+    }
+    of_scalars(m, x.dtype(), &out.packed(result)?)
+}
+
+/// Reduces the window of each element of the result. `f` gets the elements of the window, and the number of its
+/// positions in the padded data.
+fn element_by_element(
+    result: &mut ArrayD<Scalar>,
+    data: &ArrayD<Scalar>,
+    windows: &[Window],
+    pool_size: &[usize],
+    f: impl Fn(&[Scalar], usize) -> Result<Scalar, Stop>,
+) -> Result<(), Stop> {
+    let elements = ndarray::indices(pool_size);
     for (index, slot) in result.indexed_iter_mut() {
         let index = index.slice();
         let (mut found, mut places) = (Vec::new(), 0);
         for element in elements.clone() {
-            let place = Cell::of(data.shape(), &windows, index, element.slice());
-            found.extend(place.element(&data));
+            let place = Cell::of(data.shape(), windows, index, element.slice());
+            found.extend(place.element(data));
             places += usize::from(place.padded);
         }
-        let places = if counted { places } else { found.len() };
         *slot = f(&found, places)?;
     }
-    of_scalars(m, x.dtype(), &out.packed(result)?)
+    Ok(())
+}
+
+/// The same, with the positions under a window determined once for all channels.
+fn place_by_place(
+    result: &mut ArrayD<Scalar>,
+    data: &ArrayD<Scalar>,
+    windows: &[Window],
+    pool_size: &[usize],
+    f: impl Fn(&[Scalar], usize) -> Result<Scalar, Stop>,
+) -> Result<(), Stop> {
+    let (sizes, out_sizes) = (data.shape().to_vec(), result.shape().to_vec());
+    let spatial = |sizes: &[usize]| sizes.iter().skip(2).copied().collect::<Vec<usize>>();
+    let (per_line, per_line_out): (usize, usize) =
+        (spatial(&sizes).iter().product(), spatial(&out_sizes).iter().product());
+    let data = data.as_standard_layout();
+    let (Some(data), Some(result)) = (data.as_slice(), result.as_slice_mut()) else {
+        return Err(fail("a window lies outside its tensor"));
+    };
+    let mut found = Vec::new();
+    for (number, place) in ndarray::indices(spatial(&out_sizes)).into_iter().enumerate() {
+        let index: Vec<usize> = [0, 0].iter().chain(place.slice()).copied().collect();
+        let cells = ndarray::indices(pool_size).into_iter().map(|e| Cell::of(&sizes, windows, &index, e.slice()));
+        let cells: Vec<Cell> = cells.collect();
+        let padded = cells.iter().filter(|cell| cell.padded).count();
+        let flat = |index: &Vec<usize>| index.iter().zip(&sizes).fold(0, |flat, (i, size)| flat * size + i);
+        let under: Vec<usize> = cells.iter().filter_map(|cell| cell.index.as_ref().map(flat)).collect();
+        for (line, slot) in result.iter_mut().skip(number).step_by(per_line_out.max(1)).enumerate() {
+            found.clear();
+            found.extend(under.iter().filter_map(|place| data.get(line * per_line + place)).copied());
+            *slot = f(&found, padded)?;
+        }
+    }
+    Ok(())
 }
 
 /// The position of an element of a window.
@@ -267,8 +317,7 @@ fn max(found: &[Scalar], _: usize) -> Result<Scalar, Stop> {
     match found {
         [] => Err(Stop::unspecified("a window lies in the padding alone")),
         [first, rest @ ..] => rest.iter().try_fold(*first, |a, b| match (a, *b) {
-            (Scalar::Float(a), Scalar::Float(b)) if a.is_nan() || b.is_nan() => Ok(Scalar::Float(f64::NAN)),
-            (Scalar::Float(a), Scalar::Float(b)) => Ok(Scalar::Float(a.max(b))),
+            (Scalar::Float(a), Scalar::Float(b)) => Ok(Scalar::Float(max_float(a, b))),
             (a @ Scalar::Ring(_), b) => number(a, b, i64::max, u64::max, RealOp::Larger),
             (Scalar::Int(a), Scalar::Int(b)) => Ok(Scalar::Int(a.max(b))),
             (Scalar::UInt(a), Scalar::UInt(b)) => Ok(Scalar::UInt(a.max(b))),

@@ -4,6 +4,7 @@ mod collapse;
 mod median;
 mod reduce;
 mod scan;
+mod statistic;
 
 use crate::ops::OpDef;
 

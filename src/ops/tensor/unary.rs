@@ -1,13 +1,17 @@
 //! Functions of one element: arithmetic, rounding, elementary functions, predicates.
 
+use kernels::Unary;
+
 use crate::grammar::{DataType, StructInfo};
 use crate::judge::Cx;
 use crate::number::real::{Function, Real};
 use crate::number::ring::RingNumber;
 use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, arity, tensor};
-use crate::ops::kernel::elementwise::{function, infer_float, infer_one, infer_predicate, infer_same, number, unary};
-use crate::ops::kernel::reals::RealOp;
+use crate::ops::kernel::elementwise::{
+    function, infer_float, infer_one, infer_predicate, infer_same, number, simple, unary,
+};
+use crate::ops::kernel::reals::{RealOp, applied};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate};
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Prim, Scalar, Stop, Value};
@@ -26,14 +30,19 @@ macro_rules! arithmetic {
             unary(m, a, $f)
         })
     };
+    ($name:literal, $rules:tt, $accuracy:ident, $function:ident, $f:expr) => {
+        operator!($name, $rules, [OpParam::Arg("x")], |cx, a| infer_one(cx, a, Domain::Numbers), $accuracy, |m, a| {
+            simple(m, a, Unary::$function, $f)
+        })
+    };
 }
 
 /// Defines a rounding function, which does not change integers.
 macro_rules! rounding {
-    ($name:literal, $rules:tt, $f:expr) => {
-        operator!($name, $rules, [OpParam::Arg("x")], infer_same, Exact, |m, a| unary(m, a, |x| Ok(rounded(
-            x, $name, $f
-        ))))
+    ($name:literal, $rules:tt, $function:ident, $f:expr) => {
+        operator!($name, $rules, [OpParam::Arg("x")], infer_same, Exact, |m, a| {
+            simple(m, a, Unary::$function, |x| Ok(rounded(x, $name, $f)))
+        })
     };
 }
 
@@ -60,13 +69,20 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     function!("sigmoid", [rule!("OPS.sigmoid.infer"), rule!("OPS.sigmoid.value")], Elementary, elementary::sigmoid),
     function!("sin", [rule!("OPS.sin.infer"), rule!("OPS.sin.value")], Elementary, elementary::sin),
     function!("sinh", [rule!("OPS.sinh.infer"), rule!("OPS.sinh.value")], Elementary, elementary::sinh),
-    function!("sqrt", [rule!("OPS.sqrt.infer"), rule!("OPS.sqrt.value")], Rounded, f64::sqrt),
+    operator!(
+        "sqrt",
+        [rule!("OPS.sqrt.infer"), rule!("OPS.sqrt.value")],
+        [OpParam::Arg("x")],
+        infer_float,
+        Rounded,
+        |m, a| simple(m, a, Unary::SquareRoot, |x| applied(x, "sqrt", f64::sqrt))
+    ),
     function!("tan", [rule!("OPS.tan.infer"), rule!("OPS.tan.value")], Elementary, elementary::tan),
     function!("tanh", [rule!("OPS.tanh.infer"), rule!("OPS.tanh.value")], Elementary, elementary::tanh),
-    arithmetic!(Numbers, "abs", [rule!("OPS.abs.infer"), rule!("OPS.abs.value")], Exact, absolute),
-    arithmetic!(Numbers, "negative", [rule!("OPS.negative.infer"), rule!("OPS.negative.value")], Exact, negative),
-    arithmetic!(Numbers, "sign", [rule!("OPS.sign.infer"), rule!("OPS.sign.value")], Exact, sign),
-    arithmetic!(Numbers, "square", [rule!("OPS.square.infer"), rule!("OPS.square.value")], Rounded, square),
+    arithmetic!("abs", [rule!("OPS.abs.infer"), rule!("OPS.abs.value")], Exact, Magnitude, absolute),
+    arithmetic!("negative", [rule!("OPS.negative.infer"), rule!("OPS.negative.value")], Exact, Negation, negative),
+    arithmetic!("sign", [rule!("OPS.sign.infer"), rule!("OPS.sign.value")], Exact, Sign, sign),
+    arithmetic!("square", [rule!("OPS.square.infer"), rule!("OPS.square.value")], Rounded, Square, square),
     arithmetic!(
         Bits,
         "bitwise_not",
@@ -81,10 +97,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         Exact,
         logical_not
     ),
-    rounding!("ceil", [rule!("OPS.ceil.infer"), rule!("OPS.ceil.value")], f64::ceil),
-    rounding!("floor", [rule!("OPS.floor.infer"), rule!("OPS.floor.value")], f64::floor),
-    rounding!("round", [rule!("OPS.round.infer"), rule!("OPS.round.value")], f64::round_ties_even),
-    rounding!("trunc", [rule!("OPS.trunc.infer"), rule!("OPS.trunc.value")], f64::trunc),
+    rounding!("ceil", [rule!("OPS.ceil.infer"), rule!("OPS.ceil.value")], Ceiling, f64::ceil),
+    rounding!("floor", [rule!("OPS.floor.infer"), rule!("OPS.floor.value")], Floor, f64::floor),
+    rounding!("round", [rule!("OPS.round.infer"), rule!("OPS.round.value")], Nearest, f64::round_ties_even),
+    rounding!("trunc", [rule!("OPS.trunc.infer"), rule!("OPS.trunc.value")], Truncation, f64::trunc),
     predicate!("isfinite", [rule!("OPS.isfinite.infer"), rule!("OPS.isfinite.value")], true, f64::is_finite),
     predicate!("isinf", [rule!("OPS.isinf.infer"), rule!("OPS.isinf.value")], false, f64::is_infinite),
     predicate!("isnan", [rule!("OPS.isnan.infer"), rule!("OPS.isnan.value")], false, f64::is_nan),

@@ -132,7 +132,7 @@ fn products_in_lanes<T: Lane>((left, right): &(Factor<'_>, Factor<'_>), batch: &
     let (rows, batch) = if is_shared { (left.rows * count(batch) as i64, &[][..]) } else { (left.rows, batch) };
     let left = Factor { rows, batch: if is_shared { &[] } else { left.batch }, ..*left };
     let (size, k, columns) = ((rows * right.columns) as usize, left.columns as usize, right.columns as usize);
-    let (x, y) = (left.matrices(Tensor::all_as), right.matrices(Tensor::all_as));
+    let (x, y) = (left.matrices(T::all), right.matrices(T::all));
     let mut elements = vec![T::default(); size * count(batch) as usize];
     for (outer, out) in kernel::indices(batch).zip(elements.chunks_exact_mut(size.max(1))) {
         T::product(x.at(&outer)?, y.at(&outer)?, out, k, columns);

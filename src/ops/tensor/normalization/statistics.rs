@@ -1,5 +1,6 @@
 //! Normalization: `layer_norm`, `rms_norm`, `group_norm`, `instance_norm`, `batch_norm`.
 
+use kernels::Arithmetic;
 use ndarray::{ArrayD, IxDyn};
 
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
@@ -8,10 +9,11 @@ use crate::ops::infer::{
     Domain, TensorDims, arity, axes, axis, bool_attr, float_attr, given_int, given_ints, indivisible, tensor,
 };
 use crate::ops::kernel::array::{floats, mean, of_floats, spread};
+use crate::ops::kernel::reals::{max_float, min_float};
 use crate::ops::kernel::{self, fail};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::shape::prove_equal;
-use crate::value::{Held, Host, Stop, Tensor, Value};
+use crate::value::{Held, Host, Kernels, Stop, Tensor, Value};
 
 const EPSILON: OpParam = OpParam::Attr(Attr::float("epsilon", 1e-5));
 const CENTER: OpParam = OpParam::Attr(Attr::bool("center", true));
@@ -236,59 +238,126 @@ fn epsilon(call: &Call) -> Result<f64, Stop> {
     Ok(float_attr(call, "epsilon")?)
 }
 
+/// The operation on each element of the data and the element of a parameter for its position along the axes. The fast
+/// implementation takes the data line by line; the plain one repeats the parameter to the shape of the data.
+fn combined(
+    kernels: Kernels,
+    operation: Arithmetic,
+    mut x: ArrayD<f64>,
+    parameter: &ArrayD<f64>,
+    along: &[usize],
+) -> ArrayD<f64> {
+    if let (Kernels::Fast, Some(length)) = (kernels, line_length(x.shape(), along, parameter.len()))
+        && let (Some(x), Some(parameter)) = (x.as_slice_mut(), parameter.as_slice())
+    {
+        kernels::arithmetic_by_line(operation, x, length, parameter);
+    } else {
+        let parameter = spread(parameter, &x, along);
+        match operation {
+            Arithmetic::Sum => x += &parameter,
+            Arithmetic::Difference => x -= &parameter,
+            Arithmetic::Product => x *= &parameter,
+            Arithmetic::Quotient => x /= &parameter,
+            Arithmetic::Larger => x.zip_mut_with(&parameter, |x, y| *x = max_float(*x, *y)),
+            Arithmetic::Smaller => x.zip_mut_with(&parameter, |x, y| *x = min_float(*x, *y)),
+        }
+    }
+    x
+}
+
+/// The number of elements in a line with the same element of the parameter, if the axes follow each other and the
+/// parameter has `count` elements for them.
+fn line_length(shape: &[usize], along: &[usize], count: usize) -> Option<usize> {
+    let (first, after) = match along {
+        [] => (0, 0),
+        [first, ..] => (*first, first + along.len()),
+    };
+    let sizes = shape.get(first..after)?;
+    let follows = along.iter().copied().eq(first..after);
+    (follows && sizes.iter().product::<usize>() == count).then(|| shape.iter().skip(after).product())
+}
+
+/// The mean over axes, without these axes, and the other axes.
+fn mean_of_others(x: &ArrayD<f64>, along: &[usize]) -> Result<(ArrayD<f64>, Vec<usize>), Stop> {
+    let others: Vec<usize> = (0..x.ndim()).filter(|axis| !along.contains(axis)).collect();
+    let sizes: Vec<usize> = others.iter().filter_map(|axis| x.shape().get(*axis).copied()).collect();
+    let means = mean(x, along).iter().copied().collect();
+    let mean = ArrayD::from_shape_vec(IxDyn(&sizes), means).map_err(|error| fail(error.to_string()))?;
+    Ok((mean, others))
+}
+
 /// The data with mean 0 and variance 1 over the axes, apart from `epsilon`.
-fn standardized(x: &ArrayD<f64>, along: &[usize], epsilon: f64) -> ArrayD<f64> {
-    let centered = x - &mean(x, along);
-    let variance = mean(&(&centered * &centered), along);
-    centered / variance.mapv_into(|v| (v + epsilon).sqrt())
+fn standardized(kernels: Kernels, x: ArrayD<f64>, along: &[usize], epsilon: f64) -> Result<ArrayD<f64>, Stop> {
+    let (mean, others) = mean_of_others(&x, along)?;
+    let centered = combined(kernels, Arithmetic::Difference, x, &mean, &others);
+    let (variance, others) = mean_of_others(&(&centered * &centered), along)?;
+    let deviation = variance.mapv_into(|v| (v + epsilon).sqrt());
+    Ok(combined(kernels, Arithmetic::Quotient, centered, &deviation, &others))
 }
 
 /// `x * gamma + beta`, each part only if `scale` or `center` is set.
-fn transformed(call: &Call, x: ArrayD<f64>, gamma: &ArrayD<f64>, beta: &ArrayD<f64>) -> Result<ArrayD<f64>, Stop> {
-    let x = if bool_attr(call, "scale")? { x * gamma } else { x };
-    Ok(if bool_attr(call, "center")? { x + beta } else { x })
+fn transformed(
+    kernels: Kernels,
+    call: &Call,
+    mut x: ArrayD<f64>,
+    (gamma, beta): (&ArrayD<f64>, &ArrayD<f64>),
+    along: &[usize],
+) -> Result<ArrayD<f64>, Stop> {
+    if bool_attr(call, "scale")? {
+        x = combined(kernels, Arithmetic::Product, x, gamma, along);
+    }
+    if bool_attr(call, "center")? {
+        x = combined(kernels, Arithmetic::Sum, x, beta, along);
+    }
+    Ok(x)
 }
 
 fn layer_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta], dtype, _held) = arrays::<3>(m, a)?;
+    let kernels = m.kernels();
     let along = axes(&given_ints(a.call, "axes")?, x.ndim())?;
-    let (gamma, beta) = (spread(&gamma, &x, &along), spread(&beta, &x, &along));
-    of_floats(m, dtype, &transformed(a.call, standardized(&x, &along, epsilon(a.call)?), &gamma, &beta)?)
+    let normal = standardized(kernels, x, &along, epsilon(a.call)?)?;
+    of_floats(m, dtype, &transformed(kernels, a.call, normal, (&gamma, &beta), &along)?)
 }
 
 /// `x / sqrt(mean of x * x + epsilon) * weight`.
 fn rms_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, weight], dtype, _held) = arrays::<2>(m, a)?;
+    let kernels = m.kernels();
     let along = axes(&given_ints(a.call, "axes")?, x.ndim())?;
-    let weight = spread(&weight, &x, &along);
     let epsilon = epsilon(a.call)?;
-    let scale = mean(&(&x * &x), &along).mapv_into(|square| (square + epsilon).sqrt());
-    of_floats(m, dtype, &(x / scale * weight))
+    let (mean, others) = mean_of_others(&(&x * &x), &along)?;
+    let scale = mean.mapv_into(|square| (square + epsilon).sqrt());
+    let scaled = combined(kernels, Arithmetic::Quotient, x, &scale, &others);
+    of_floats(m, dtype, &combined(kernels, Arithmetic::Product, scaled, &weight, &along))
 }
 
 fn instance_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta], dtype, _held) = arrays::<3>(m, a)?;
+    let kernels = m.kernels();
     let along = axes(&given_ints(a.call, "axes")?, x.ndim())?;
     let channel = axis(given_int(a.call, "channel_axis")?, x.ndim())?;
-    let (gamma, beta) = (spread(&gamma, &x, &[channel]), spread(&beta, &x, &[channel]));
-    of_floats(m, dtype, &transformed(a.call, standardized(&x, &along, epsilon(a.call)?), &gamma, &beta)?)
+    let normal = standardized(kernels, x, &along, epsilon(a.call)?)?;
+    of_floats(m, dtype, &transformed(kernels, a.call, normal, (&gamma, &beta), &[channel])?)
 }
 
 /// Divides the channels into groups. Each group is normalized over its channels and the axes.
 fn group_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta], dtype, _held) = arrays::<3>(m, a)?;
+    let kernels = m.kernels();
     let channel = axis(given_int(a.call, "channel_axis")?, x.ndim())?;
-    let (gamma, beta) = (spread(&gamma, &x, &[channel]), spread(&beta, &x, &[channel]));
     let mut along = vec![channel + 1];
     for axis in axes(&given_ints(a.call, "axes")?, x.ndim())? {
         along.push(if axis > channel { axis + 1 } else { axis });
     }
     let grouped = grouped_shape(a.call, x.shape(), channel)?;
-    let reshape = |x: ArrayD<f64>, shape: &[usize]| x.into_shape_with_order(IxDyn(shape));
+    let reshape = |x: ArrayD<f64>, shape: &[usize]| {
+        x.into_shape_with_order(IxDyn(shape)).map_err(|error| fail(error.to_string()))
+    };
     let shape = x.shape().to_vec();
-    let groups = reshape(x, &grouped).map_err(|error| fail(error.to_string()))?;
-    let normal = reshape(standardized(&groups, &along, epsilon(a.call)?), &shape).map_err(|e| fail(e.to_string()))?;
-    of_floats(m, dtype, &transformed(a.call, normal, &gamma, &beta)?)
+    let groups = standardized(kernels, reshape(x, &grouped)?, &along, epsilon(a.call)?)?;
+    let normal = reshape(groups, &shape)?;
+    of_floats(m, dtype, &transformed(kernels, a.call, normal, (&gamma, &beta), &[channel])?)
 }
 
 /// The shape with the channel axis split into groups and the channels of a group.
@@ -306,25 +375,25 @@ fn grouped_shape(call: &Call, shape: &[usize], channel: usize) -> Result<Vec<usi
 /// moving statistics, which stay the same.
 fn batch_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta, old_mean, old_variance], dtype, _held) = arrays::<5>(m, a)?;
-    let channel = axis(given_int(a.call, "axis")?, x.ndim())?;
-    let (gamma, beta) = (spread(&gamma, &x, &[channel]), spread(&beta, &x, &[channel]));
-    let (keep_mean, keep_variance) = (spread(&old_mean, &x, &[channel]), spread(&old_variance, &x, &[channel]));
+    let (kernels, channel) = (m.kernels(), [axis(given_int(a.call, "axis")?, x.ndim())?]);
     let epsilon = epsilon(a.call)?;
+    let deviation = |variance: &ArrayD<f64>| variance.mapv(|v| (v + epsilon).sqrt());
     if !bool_attr(a.call, "training")? {
-        let normal = (&x - &keep_mean) / keep_variance.mapv_into(|v| (v + epsilon).sqrt());
+        let centered = combined(kernels, Arithmetic::Difference, x, &old_mean, &channel);
+        let normal = combined(kernels, Arithmetic::Quotient, centered, &deviation(&old_variance), &channel);
         let copy = |m: &mut dyn Host, i| {
             let data = kernel::tensor(a, i).map(Tensor::to_data)?;
             m.account().tensor(&data)?.map(Value::Tensor).map_err(|error| fail(error.to_string()))
         };
-        let normal = of_floats(m, dtype, &transformed(a.call, normal, &gamma, &beta)?)?;
+        let normal = of_floats(m, dtype, &transformed(kernels, a.call, normal, (&gamma, &beta), &channel)?)?;
         return Ok(Value::tuple(vec![normal, copy(m, 3)?, copy(m, 4)?]));
     }
-    let others: Vec<usize> = (0..x.ndim()).filter(|axis| *axis != channel).collect();
-    let own_mean = mean(&x, &others);
-    let centered = &x - &own_mean;
-    let own_variance = mean(&(&centered * &centered), &others);
-    let normal = centered / own_variance.mapv(|v| (v + epsilon).sqrt());
-    let normal = of_floats(m, dtype, &transformed(a.call, normal, &gamma, &beta)?)?;
+    let others: Vec<usize> = (0..x.ndim()).filter(|axis| !channel.contains(axis)).collect();
+    let (own_mean, _) = mean_of_others(&x, &others)?;
+    let centered = combined(kernels, Arithmetic::Difference, x, &own_mean, &channel);
+    let (own_variance, _) = mean_of_others(&(&centered * &centered), &others)?;
+    let normal = combined(kernels, Arithmetic::Quotient, centered, &deviation(&own_variance), &channel);
+    let normal = of_floats(m, dtype, &transformed(kernels, a.call, normal, (&gamma, &beta), &channel)?)?;
     let momentum = float_attr(a.call, "momentum")?;
     let moved = |m: &mut dyn Host, old: ArrayD<f64>, new: ArrayD<f64>| {
         let moved = old.iter().zip(new.iter()).map(|(old, new)| momentum * old + (1.0 - momentum) * new).collect();

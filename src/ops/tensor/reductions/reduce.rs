@@ -7,15 +7,16 @@ use crate::judge::Cx;
 use crate::number::real::Real;
 use crate::ops::infer::{Domain, TensorDims, arity, at_least, axes, bool_attr, ints_attr, tensor};
 use crate::ops::kernel::lanes;
-use crate::ops::kernel::reals::applied;
+use crate::ops::kernel::reals::{applied, max_float, min_float};
 use crate::ops::kernel::slices::{row_major, runs_of};
 use crate::ops::kernel::{self, at, fail, tabulate_out};
+use crate::ops::tensor::reductions::statistic::Statistic;
 use crate::ops::tensor::search::{LineOrder, Shown, order};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 macro_rules! reduction {
-    ($infer:expr, $name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
+    ($infer:expr, $name:literal, $rules:tt, $accuracy:ident, $statistic:ident, $f:expr) => {
         operator!(
             $name,
             $rules,
@@ -26,7 +27,7 @@ macro_rules! reduction {
             ],
             $infer,
             $accuracy,
-            |m, a| reduce_numbers(m, a, $f),
+            |m, a| reduce_numbers(m, a, Statistic::$statistic, $f),
         )
     };
 }
@@ -57,6 +58,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "sum",
         [rule!("OPS.sum.infer"), rule!("OPS.sum.value"), rule!("OPS.sum.attrs")],
         Accumulated,
+        Sum,
         sum
     ),
     reduction!(
@@ -64,6 +66,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "mean",
         [rule!("OPS.mean.infer"), rule!("OPS.mean.value"), rule!("OPS.mean.attrs")],
         Accumulated,
+        Mean,
         mean
     ),
     reduction!(
@@ -71,20 +74,23 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "max",
         [rule!("OPS.max.infer"), rule!("OPS.max.value"), rule!("OPS.max.attrs")],
         Exact,
-        |x, _| extreme(x, f64::max, i64::max, u64::max)
+        Largest,
+        |x, _| extreme(x, max_float, i64::max, u64::max)
     ),
     reduction!(
         infer_extreme,
         "min",
         [rule!("OPS.min.infer"), rule!("OPS.min.value"), rule!("OPS.min.attrs")],
         Exact,
-        |x, _| extreme(x, f64::min, i64::min, u64::min)
+        Smallest,
+        |x, _| extreme(x, min_float, i64::min, u64::min)
     ),
     reduction!(
         infer_number,
         "prod",
         [rule!("OPS.prod.infer"), rule!("OPS.prod.value"), rule!("OPS.prod.attrs")],
         Accumulated,
+        Product,
         product
     ),
     reduction!(
@@ -92,6 +98,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "variance",
         [rule!("OPS.variance.infer"), rule!("OPS.variance.value"), rule!("OPS.variance.attrs")],
         Accumulated,
+        Variance,
         variance
     ),
     reduction!(
@@ -99,6 +106,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "std",
         [rule!("OPS.std.infer"), rule!("OPS.std.value"), rule!("OPS.std.attrs")],
         Accumulated,
+        Deviation,
         deviation
     ),
     place!(
@@ -219,9 +227,14 @@ fn reduce(m: &mut dyn Host, a: &EvalArgs<'_>, f: impl Fn(&[Scalar]) -> Result<Sc
 fn reduce_numbers(
     m: &mut dyn Host,
     a: &EvalArgs<'_>,
+    statistic: Statistic,
     f: impl Fn(&[Scalar], DataType) -> Result<Scalar, Stop>,
 ) -> Result<Value, Stop> {
     let dtype = kernel::tensor(a, 0)?.dtype();
+    let axes = reduced(a.call, kernel::tensor(a, 0)?.shape().len())?;
+    if let Some(value) = statistic.in_lines(m, a, &axes)? {
+        return Ok(value);
+    }
     reduce(m, a, |items| f(items, dtype))
 }
 
@@ -284,7 +297,6 @@ fn extreme(
     uint: impl Fn(u64, u64) -> u64,
 ) -> Result<Scalar, Stop> {
     let pick = |a: Scalar, b: &Scalar| match (a, *b) {
-        (Scalar::Float(x), Scalar::Float(y)) if x.is_nan() || y.is_nan() => Ok(Scalar::Float(f64::NAN)),
         (Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(float(x, y))),
         (Scalar::Ring(x), Scalar::Ring(y)) => {
             let (near_x, near_y) = (x.near(), y.near());
