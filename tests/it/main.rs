@@ -50,8 +50,11 @@ mod rewrites;
 mod shared_chains;
 mod signatures;
 mod soundness;
+mod started;
 mod tir;
 mod trials;
+#[cfg(unix)]
+mod tour;
 mod types;
 mod unknown_purity;
 mod verdicts;

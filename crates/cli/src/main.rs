@@ -9,6 +9,8 @@ mod budget;
 mod build;
 mod check;
 mod choice;
+mod cite;
+mod compare;
 mod completions;
 mod conflicts;
 mod conform;
@@ -21,11 +23,13 @@ mod explain;
 mod explain_case;
 mod export;
 mod externs;
+mod folder;
 mod fuzz;
 mod given;
 mod input;
 mod judge;
 mod normalize;
+mod notebook;
 mod ops;
 mod options;
 mod promote;
@@ -40,6 +44,7 @@ mod rules;
 mod run;
 mod settings;
 mod supervise;
+mod terminal;
 mod types;
 mod value;
 mod vm;
@@ -66,6 +71,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(name = "relax-spec", version, about, max_term_width = 100, after_help = EXIT_CODES)]
 struct Cli {
+    #[command(flatten)]
+    terminal: terminal::TerminalOptions,
     #[command(subcommand)]
     command: RelaxSpecCommand,
 }
@@ -89,6 +96,7 @@ enum RelaxSpecCommand {
     Editions(editions::Args),
     Errata(errata::Args),
     Conform(conform::Args),
+    Report(compare::Args),
     Fuzz(fuzz::Args),
     Diff(diff::Args),
     Blame(blame::Args),
@@ -127,6 +135,7 @@ impl RelaxSpecCommand {
             | RelaxSpecCommand::Errata(_)
             | RelaxSpecCommand::Editions(_)
             | RelaxSpecCommand::Conform(_)
+            | RelaxSpecCommand::Report(_)
             | RelaxSpecCommand::Fuzz(_)
             | RelaxSpecCommand::Ops(_)
             | RelaxSpecCommand::Export(_)
@@ -189,6 +198,7 @@ fn main() -> ExitCode {
         }
         Err(error) => error.exit(),
     };
+    cli.terminal.choose();
     let limits = cli.command.limits();
     let (give, given) = channel();
     let work = thread::Builder::new().name("relax-spec".to_string()).stack_size(STACK);
@@ -232,6 +242,7 @@ fn dispatch(command: RelaxSpecCommand) -> CommandResult {
         RelaxSpecCommand::Errata(args) => errata::run(&args),
         RelaxSpecCommand::Editions(args) => editions::run(&args),
         RelaxSpecCommand::Conform(args) => conform::run(&args),
+        RelaxSpecCommand::Report(args) => compare::run(&args),
         RelaxSpecCommand::Fuzz(args) => fuzz::run(&args),
         RelaxSpecCommand::Diff(args) => diff::run(&args),
         RelaxSpecCommand::Blame(args) => blame::run(&args),
