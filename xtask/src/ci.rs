@@ -132,9 +132,10 @@ fn oracle(scope: CheckScope) -> Vec<CommandStep> {
             CommandStep::new(&format!("cargo install cargo-deny --locked --quiet --root {TOOLS}")),
             CommandStep::new(&format!("{TOOLS}/bin/cargo-deny --locked check bans licenses sources")),
             CommandStep::new(&format!(
-                "cargo install mdbook --locked --quiet --version 0.5.4 --no-default-features --features search --root {TOOLS}"
+                "cargo install mdbook --locked --quiet --version 0.5.4 --no-default-features --root {TOOLS}"
             )),
-            CommandStep::new("target/release/xtask site"),
+            CommandStep::new(&format!("{TOOLS}/bin/mdbook build spec")),
+            CommandStep::new("python3 tools/check_links.py target/book"),
         ]);
     }
     steps
