@@ -239,13 +239,24 @@ fn a_run_that_is_killed_leaves_what_it_had() {
         let mut child = command.stdin(Stdio::null()).stdout(fs::File::create(&out).unwrap()).spawn().unwrap();
         let written = if to_file { &report } else { &out };
         let start = Instant::now();
-        while fs::read_to_string(written).unwrap().lines().count() < 3 && start.elapsed() < Duration::from_secs(60) {
+        while fs::read_to_string(written).unwrap().lines().count() < 4 && start.elapsed() < Duration::from_secs(60) {
             thread::sleep(Duration::from_millis(10));
         }
         child.kill().unwrap();
         child.wait().unwrap();
         let lines = json_lines(&fs::read_to_string(written).unwrap());
-        assert!(lines.len() == 3 && lines.iter().all(|line| line["verdict"] == "internal_error"), "{lines:?}");
+        let (header, cases) = lines.split_first().unwrap();
+        assert_eq!(header["type"], "header");
+        assert!(cases.len() == 3 && cases.iter().all(|line| line["verdict"] == "internal_error"), "{lines:?}");
+        // Pages are made of it all the same.
+        let kept = dir.path().join("kept.jsonl");
+        fs::copy(written, &kept).unwrap();
+        let page = dir.path().join("page.html");
+        let to = format!("html={}", page.display());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_relax-spec"));
+        let status = command.args(["report", "merge"]).arg(&kept).args(["--report", &to]).status().unwrap();
+        assert_eq!(status.code(), Some(5));
+        assert!(fs::read_to_string(&page).unwrap().contains("stopped early"));
     }
 }
 

@@ -288,10 +288,12 @@ fn every_report_is_written() {
     [&html, &junit, &md, &jsonl].into_iter().for_each(|report| args.extend(["--report", report]));
     assert_eq!(run(&args).0, 0);
     let read = |name: &str| fs::read_to_string(path(name)).unwrap();
-    assert!(read("r.html").contains("<td>types</td>"));
+    assert!(read("r.html").contains("\"chapter\":\"types\""));
     assert!(read("r.xml").contains("<testsuite name=\"types\""));
     assert!(read("r.md").contains("| types |"));
-    assert_eq!(json_lines(&read("r.jsonl")).last().unwrap()["type"], "summary");
+    let lines = json_lines(&read("r.jsonl"));
+    assert_eq!((&lines[0]["type"], &lines.last().unwrap()["type"]), (&"header".into(), &"summary".into()));
+    assert!(lines[0]["suite"]["hash"].as_str().unwrap().starts_with("sha256:"));
 }
 
 #[test]

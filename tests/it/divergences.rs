@@ -37,6 +37,10 @@ fn reported(dir: &TempDir, args: &[&str]) -> (i32, Vec<String>) {
 /// The visible text of a report.
 fn seen(report: &str) -> String {
     let named = [
+        // In the data of the HTML page.
+        ("\\n", "\n"),
+        ("\\\"", "\""),
+        ("\\u003c", "<"),
         ("&gt;", ">"),
         ("&lt;", "<"),
         ("&quot;", "\""),
@@ -98,7 +102,7 @@ fn what_is_long_is_cut_for_people_and_whole_for_programs() {
     let adapter = mistaken(&dir, "nn.softmax", &format!("nn.softmax{}", "\\n// more".repeat(60)));
     let (status, reports) = reported(&dir, &["conform", "relay/print-operators", "--adapter", &adapter, "-j", "1"]);
     assert_eq!(status, 1);
-    let line = json_lines(&reports[1]).remove(0);
+    let line = json_lines(&reports[1]).remove(1);
     assert_eq!(line["divergence"]["programs"][0], "def @main(%a) { nn.softmax(negative(%a), axis=-1) }");
     let given = line["divergence"]["given"].as_str().unwrap();
     let more = given.lines().count() - 40;

@@ -52,7 +52,10 @@ mod server;
 mod shared_chains;
 mod signatures;
 mod soundness;
+mod started;
 mod tir;
+#[cfg(unix)]
+mod tour;
 mod trials;
 mod types;
 mod unknown_purity;

@@ -13,6 +13,7 @@ pub mod agreement;
 pub mod calls;
 pub mod classes;
 pub mod damage;
+pub mod diagnosis;
 pub mod editions;
 pub mod engines;
 pub mod generate;

@@ -1,15 +1,19 @@
-//! NumPy array files: `.npy` contains one array, `.npz` several by name.
+//! Array files. Of NumPy, `.npy` contains one array, `.npz` several by name; so does `.safetensors`.
 //!
 //! Arrays with any order of elements and of bytes are read. NumPy has no bfloat16. `ml_dtypes` writes it as raw data
 //! with two bytes per element (`<V2` or `|V2`). Such data is read as bfloat16, and bfloat16 is written in this form.
 //! Raw data with one byte per element, which may be float8 or int4, is rejected, because the file does not say which
 //! type it is.
 
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use ndarray_npy::npy::header::{Header, Layout, ReadHeaderError, WriteHeaderError};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
@@ -24,7 +28,7 @@ pub enum ArrayError {
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The file begins with neither of the two magic numbers.
-    #[error("it is neither an .npy nor an .npz file")]
+    #[error("it is neither an .npy nor an .npz nor a .safetensors file")]
     Magic,
     /// The header cannot be read.
     #[error("its header is not that of an .npy file: {0}")]
@@ -32,6 +36,9 @@ pub enum ArrayError {
     /// The archive cannot be read.
     #[error("the archive is unreadable: {0}")]
     Zip(#[from] ZipError),
+    /// The header of a safetensors file cannot be read, or does not fit the file.
+    #[error("it is no safetensors file: {0}")]
+    Safe(String),
     /// The type as written, with the reason why it is not supported.
     #[error("its elements are of type {0}: {1}")]
     Elements(String, &'static str),
@@ -69,6 +76,11 @@ const LONGEST_HEADER: u64 = 1 << 16;
 const DEEPEST_HEADER: usize = 16;
 const NPY: &[u8] = b"\x93NUMPY";
 const ZIP: &[u8] = b"PK";
+/// A safetensors file begins with the length of its header, in so many bytes, and the brace of the header.
+const SAFE_LENGTH: usize = 8;
+const SAFE_START: u64 = SAFE_LENGTH as u64 + 1;
+/// The maximum length of that header, as the format has it.
+const LONGEST_SAFE_HEADER: u64 = 100_000_000;
 
 /// A file with arrays.
 pub enum Arrays {
@@ -76,6 +88,16 @@ pub enum Arrays {
     One(BufReader<File>),
     /// `.npz`.
     Several(Box<ZipArchive<BufReader<File>>>),
+    /// `.safetensors`.
+    Safe(Box<SafeArrays>),
+}
+
+/// A safetensors file: the length of a header, the header in JSON, and the data.
+pub struct SafeArrays {
+    file: BufReader<File>,
+    header: BTreeMap<String, SafeArray>,
+    /// The offset of the data.
+    start: u64,
 }
 
 impl Arrays {
@@ -87,12 +109,14 @@ impl Arrays {
         }
         let mut file = BufReader::new(File::open(path)?);
         let mut magic = Vec::new();
-        file.by_ref().take(NPY.len() as u64).read_to_end(&mut magic)?;
+        file.by_ref().take(SAFE_START).read_to_end(&mut magic)?;
         file.seek(SeekFrom::Start(0))?;
-        if magic == NPY {
+        if magic.starts_with(NPY) {
             Ok(Arrays::One(file))
         } else if magic.starts_with(ZIP) {
             Ok(Arrays::Several(Box::new(ZipArchive::new(file)?)))
+        } else if magic.get(SAFE_LENGTH..) == Some(b"{".as_slice()) {
+            Ok(Arrays::Safe(Box::new(SafeArrays::open(file)?)))
         } else {
             Err(ArrayError::Magic)
         }
@@ -102,6 +126,7 @@ impl Arrays {
     pub fn names(&self) -> Vec<String> {
         match self {
             Arrays::One(_) => Vec::new(),
+            Arrays::Safe(arrays) => arrays.header.keys().cloned().collect(),
             Arrays::Several(archive) => {
                 let mut names: Vec<String> = (0..archive.len())
                     .filter_map(|i| archive.name_for_index(i)?.ok())
@@ -124,13 +149,15 @@ impl Arrays {
         let of_name = |name: &str| format!("{name}.npy");
         let entry = match (&*self, name) {
             (Arrays::One(_), None) => None,
+            (Arrays::Safe(arrays), Some(name)) if arrays.header.contains_key(name) => Some(name.to_string()),
             (Arrays::Several(archive), Some(name)) if archive.index_for_name(&of_name(name)).is_some() => {
                 Some(of_name(name))
             }
-            (Arrays::One(_) | Arrays::Several(_), Some(name)) => {
+            (Arrays::One(_) | Arrays::Several(_) | Arrays::Safe(_), Some(name)) => {
                 return Err(ArrayError::Name(name.into(), self.known()));
             }
-            (Arrays::Several(_), None) => match self.names().as_slice() {
+            (Arrays::Several(_) | Arrays::Safe(_), None) => match self.names().as_slice() {
+                [only] if matches!(self, Arrays::Safe(_)) => Some(only.clone()),
                 [only] => Some(of_name(only)),
                 [..] => return Err(ArrayError::Which(self.known())),
             },
@@ -138,9 +165,119 @@ impl Arrays {
         match (self, entry) {
             (Arrays::One(file), _) => npy(file, budget),
             (Arrays::Several(archive), Some(entry)) => npy(&mut archive.by_name(&entry)?, budget),
-            (Arrays::Several(_), None) => Err(ArrayError::Which(String::new())),
+            (Arrays::Safe(arrays), Some(name)) => arrays.read(&name, budget),
+            (Arrays::Several(_) | Arrays::Safe(_), None) => Err(ArrayError::Which(String::new())),
         }
     }
+}
+
+/// The types of elements in safetensors files, with their names here.
+const SAFE_ELEMENTS: [(&str, &str); 18] = [
+    ("BOOL", "bool"),
+    ("I8", "int8"),
+    ("I16", "int16"),
+    ("I32", "int32"),
+    ("I64", "int64"),
+    ("U8", "uint8"),
+    ("U16", "uint16"),
+    ("U32", "uint32"),
+    ("U64", "uint64"),
+    ("F16", "float16"),
+    ("BF16", "bfloat16"),
+    ("F32", "float32"),
+    ("F64", "float64"),
+    ("F8_E4M3", "float8_e4m3fn"),
+    ("F8_E5M2", "float8_e5m2"),
+    ("F8_E8M0", "float8_e8m0fnu"),
+    ("F8_E4M3FNUZ", "float8_e4m3fnuz"),
+    ("F8_E5M2FNUZ", "float8_e5m2fnuz"),
+];
+
+/// What the header says of an array.
+#[derive(Serialize, Deserialize)]
+struct SafeArray {
+    dtype: String,
+    shape: Vec<u64>,
+    /// Where its data begins and ends, from the end of the header.
+    data_offsets: (u64, u64),
+}
+
+/// The member of the header that is no array.
+const SAFE_METADATA: &str = "__metadata__";
+
+fn no_safe(error: impl ToString) -> ArrayError {
+    ArrayError::Safe(error.to_string())
+}
+
+impl SafeArrays {
+    fn open(mut file: BufReader<File>) -> Result<SafeArrays, ArrayError> {
+        let mut length = [0; SAFE_LENGTH];
+        file.read_exact(&mut length)?;
+        let length = u64::from_le_bytes(length);
+        if length > LONGEST_SAFE_HEADER {
+            return Err(no_safe(format!("a header of {length} bytes")));
+        }
+        let mut text = Vec::new();
+        file.by_ref().take(length).read_to_end(&mut text)?;
+        let mut header: BTreeMap<String, Value> = serde_json::from_slice(&text).map_err(no_safe)?;
+        header.remove(SAFE_METADATA);
+        let array = |(name, value): (String, Value)| -> Result<(String, SafeArray), ArrayError> {
+            Ok((name, serde_json::from_value(value).map_err(no_safe)?))
+        };
+        let header = header.into_iter().map(array).collect::<Result<BTreeMap<String, SafeArray>, ArrayError>>()?;
+        let start = SAFE_LENGTH as u64 + length;
+        let expected = header.values().map(|array| array.data_offsets.1).max().unwrap_or(0);
+        let found = file.get_ref().metadata()?.len().saturating_sub(start);
+        match expected.cmp(&found) {
+            Ordering::Greater => Err(ArrayError::Truncated { expected, found }),
+            Ordering::Less => Err(ArrayError::Trailing(expected)),
+            Ordering::Equal => Ok(SafeArrays { file, header, start }),
+        }
+    }
+
+    /// The array of a name. Its type and shape must fit its data.
+    fn read(&mut self, name: &str, budget: &mut u64) -> Result<TensorData, ArrayError> {
+        let array = self.header.get(name).ok_or_else(|| no_safe(name))?;
+        let refused = || ArrayError::Elements(array.dtype.clone(), "no tensor has such elements");
+        let known = SAFE_ELEMENTS.iter().find(|(dtype, _)| *dtype == array.dtype);
+        let dtype: DataType = known.and_then(|(_, name)| name.parse().ok()).ok_or_else(refused)?;
+        let (from, to) = array.data_offsets;
+        let size = to.checked_sub(from).ok_or_else(|| no_safe(format!("`{name}` ends before it begins")))?;
+        *budget = budget.checked_sub(size).ok_or(ArrayError::Memory(size))?;
+        let mut bytes = Vec::new();
+        self.file.seek(SeekFrom::Start(self.start.saturating_add(from)))?;
+        self.file.by_ref().take(size).read_to_end(&mut bytes)?;
+        Ok(TensorData::new(dtype, &array.shape, bytes)?)
+    }
+}
+
+/// Writes arrays by name, in the form of the extension: `.safetensors`, else `.npz`.
+pub fn write_arrays(path: &Path, arrays: &[(String, TensorData)]) -> Result<(), ArrayError> {
+    if path.extension().is_some_and(|extension| extension == "safetensors") {
+        return Ok(write_atomically(path, &safe(arrays)?)?);
+    }
+    write_npz(path, arrays)
+}
+
+/// A safetensors file. Its header is padded, so that the data is aligned.
+fn safe(arrays: &[(String, TensorData)]) -> Result<Vec<u8>, ArrayError> {
+    let mut header: BTreeMap<&str, SafeArray> = BTreeMap::new();
+    let mut data: Vec<u8> = Vec::new();
+    for (name, array) in arrays {
+        let refused = || ArrayError::Elements(array.dtype.to_string(), "no safetensors file has such elements");
+        let own = array.dtype.to_string();
+        let (dtype, _) = SAFE_ELEMENTS.iter().find(|(_, known)| *known == own).ok_or_else(refused)?;
+        let from = data.len() as u64;
+        data.extend(array.bytes.iter());
+        let data_offsets = (from, data.len() as u64);
+        header.insert(name, SafeArray { dtype: (*dtype).to_string(), shape: array.shape.to_vec(), data_offsets });
+    }
+    let mut text = serde_json::to_string(&header).map_err(no_safe)?;
+    while !text.len().is_multiple_of(SAFE_LENGTH) {
+        text.push(' ');
+    }
+    let length = (text.len() as u64).to_le_bytes();
+    Ok(length.into_iter().chain(text.into_bytes()).chain(data).collect())
 }
 
 /// The array of an `.npy`, which must be the whole file.
@@ -303,7 +440,7 @@ fn row_major(bytes: &[u8], shape: &[usize], size: usize) -> Vec<u8> {
 }
 
 /// Writes arrays by name. No reader sees half of the file.
-pub fn write_npz(path: &Path, arrays: &[(String, TensorData)]) -> Result<(), ArrayError> {
+fn write_npz(path: &Path, arrays: &[(String, TensorData)]) -> Result<(), ArrayError> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, data) in arrays {
         let large = data.bytes.len() as u64 >= u64::from(u32::MAX) / 2;

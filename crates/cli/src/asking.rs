@@ -7,7 +7,8 @@ use indicatif::ProgressBar;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::{Exit, Failure, note};
+use super::terminal::{progress, remark};
+use super::{Exit, Failure};
 use ask::adapters::{Adapter, SetupError, own_path};
 use ask::implementation::{ChildProcess, Implementation as _, Launch};
 use ask::process::{CommandLine, Interrupt, MAX_REPLY};
@@ -20,10 +21,10 @@ pub const STARTUP: Duration = Duration::from_secs(120);
 
 /// Sets up an adapter. A pipe gets plain lines, because a progress bar needs a terminal.
 pub fn prepare(adapter: &Adapter, startup: Duration) -> Result<CommandLine, SetupError> {
-    let progress = ProgressBar::new_spinner();
+    let progress = progress(ProgressBar::new_spinner());
     progress.enable_steady_tick(Duration::from_millis(120));
     let tell = |text: String| {
-        if progress.is_hidden() { note(&format!("{text}\n")) } else { progress.set_message(text) }
+        if progress.is_hidden() { remark(&format!("{text}\n")) } else { progress.set_message(text) }
     };
     let command = adapter.prepare(&tell, startup);
     progress.finish_and_clear();

@@ -19,7 +19,7 @@ use serde_json::json;
 use super::asking::{STARTUP, interrupt, prepare};
 use super::assume::Assuming;
 use super::budget::StepBudget;
-use super::given::EntryArguments;
+use super::given::{self, EntryArguments};
 use super::options::{self, ReportFormat};
 use super::{CommandResult, Exit, Failure, input, print, print_json, print_program, value};
 use ask::adapters::{Adapter, TvmVersion};
@@ -201,10 +201,7 @@ impl From<Stopped> for Failure {
 
 pub fn run(args: &Args) -> CommandResult {
     let source = input::read(&args.file)?.module(args.module.as_deref())?;
-    let entry = match &args.entry {
-        Some(entry) => entry.as_str().into(),
-        None => eval::default_entry(&mut args.budget.cx(), &source).map_err(Failure::unreadable)?,
-    };
+    let entry = given::entry(&mut args.budget.cx(), &source, args.entry.as_deref())?;
     let given = match args.given.is_empty() {
         true => Vec::new(),
         false => vec![args.given.load(linked(&source, &entry), eval::EvalOptions::default().memory)?],

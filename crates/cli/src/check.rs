@@ -13,6 +13,7 @@ use super::budget::StepBudget;
 use super::choice::{Choosing, JudgementChoice, Offered};
 use super::convert::OutputTarget;
 use super::input::{self, InputError, SourceFile};
+use super::terminal::remark;
 use super::types::Typed;
 use super::{
     CommandResult, Exit, Failure, annotations, note, options, print, print_json, print_program, print_rendered, render,
@@ -28,8 +29,9 @@ use relax_spec::syntax::tvmscript::Which;
 ///
 /// Each finding names its position, the rule that it violates, and the reason. Later stages run even after an error,
 /// but do not report what depends on it. FILE is TVMScript (.py), RON, JSON or Relay (.relay), programs of 2022 marked
-/// by `ast: "2022-06"` included; `-` is standard input; a directory stands for all programs below it. Every module of a
-/// Python file is checked; other code in it is skipped.
+/// by `ast: "2022-06"` included; `-` is standard input; a directory stands for all programs below it, without the
+/// Python files that hold no module. Every module of a Python file, or of a notebook (.ipynb), is checked; other code
+/// in it is skipped.
 ///
 /// Each module is judged by one edition, which the last line names together with how it was chosen. If a later edition
 /// accepts the program, the finding says so and names the rules that decide.
@@ -89,6 +91,14 @@ enum CheckFormat {
 struct Checked {
     path: PathBuf,
     result: Result<FileReport, InputError>,
+}
+
+impl Checked {
+    /// Whether it holds no module, and was found in a directory rather than named.
+    fn is_skipped(&self, args: &Args) -> bool {
+        let error = self.result.as_ref().err().filter(|_| !args.files.contains(&self.path));
+        error.is_some_and(|error| error.is_without_module(&self.path))
+    }
 }
 
 /// The report on a readable file.
@@ -191,6 +201,12 @@ pub fn run(args: &Args) -> CommandResult {
     let files = files.into_iter().map(offered).collect::<Result<Vec<(PathBuf, Offered)>, Failure>>()?;
     let check = |(path, offered): (PathBuf, Offered)| apart(path, |path| check(args, &offered, path));
     let checked: Vec<Checked> = files.into_par_iter().map(check).collect();
+    let (without, checked): (Vec<Checked>, Vec<Checked>) = checked.into_iter().partition(|one| one.is_skipped(args));
+    match without.len() {
+        0 => {}
+        1 => remark("note: 1 Python file holds no module and is skipped\n"),
+        more => remark(&format!("note: {more} Python files hold no module and are skipped\n")),
+    }
     let choices = choices(&checked);
     choices
         .iter()

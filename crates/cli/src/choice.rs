@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::input::{InputError, SourceFile};
 use super::settings::DirectorySettings;
-use super::{Exit, Failure, note, options};
+use super::terminal::remark;
+use super::{Exit, Failure, options};
 use relax_spec::book::{Basis, Edition, Proposal, Reading, WrongBase};
 use relax_spec::findings::Diagnostic;
 use relax_spec::grammar::{IrModule, StatedEditionError, stated_edition, visible};
@@ -203,7 +204,7 @@ impl JudgementChoice {
         options::tell_of_preparation(self.edition);
         self.tell_who();
         if let Some(proposal) = self.proposal {
-            note(&format!("note: under the proposal {proposal}, on top of edition {}\n", self.edition));
+            remark(&format!("note: under the proposal {proposal}, on top of edition {}\n", self.edition));
         }
     }
 
@@ -214,7 +215,7 @@ impl JudgementChoice {
             ChoiceOrigin::Environment | ChoiceOrigin::Module | ChoiceOrigin::Settings(_) => false,
         };
         if !is_seen {
-            note(&format!("note: {}\n", visible(&self.to_string())));
+            remark(&format!("note: {}\n", visible(&self.to_string())));
         }
     }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::reports::{ReportKind, ReportStreams, ReportTo};
-use super::{CommandResult, Exit, Failure, asking, note, options};
-use crate::report::{self, Again, CaseRow, ConformanceReport};
+use super::terminal::progress;
+use super::{CommandResult, Exit, Failure, asking, note, options, print};
+use crate::report::{self, Again, CaseRow, ConformanceReport, ReportError, RunHeader, runs};
 use ask::adapters::Adapter;
 use ask::checkout::{self, read_regular, write_atomically};
 use ask::conformance;
@@ -16,6 +17,7 @@ use ask::implementation::{BoxedImplementation, Launch};
 use ask::process::{Interrupt, MAX_REPLY};
 use ask::runner::{self, CaseResult, ImplementationPool, RunResult, Seen, SuiteSchedule};
 use ask::worker::StartError;
+use campaign::diagnosis::diagnosis;
 use relax_spec::book::{Basis, Edition, Proposal};
 use relax_spec::oracle::Engine;
 use relax_spec::question::Ask;
@@ -87,6 +89,12 @@ pub struct Args {
     /// Rewrite conformance/lock, which keeps the rules that each question about a program uses, and run nothing
     #[arg(long)]
     update_lock: bool,
+    /// Only the cases with this word in their ids, rules, questions or reasons; given several times, with all of them
+    #[arg(short = 'k', value_name = "WORD")]
+    words: Vec<String>,
+    /// Print the ids of the cases, and run nothing
+    #[arg(long)]
+    list: bool,
     /// Report known divergences in full, too
     #[arg(long)]
     all: bool,
@@ -113,6 +121,9 @@ pub fn run(args: &Args) -> CommandResult {
         options::tell_of_preparation(edition);
         selection.of(&suite, edition)?;
     }
+    if args.list {
+        return list(args, &selection, &suite, edition.unwrap_or_default());
+    }
     let adapters = asked(args)?;
     if adapters.len() > 1 && args.expect.is_some() {
         return Err(Failure::unreadable("--expect needs one implementation: name a version, for example tvm@0.25"));
@@ -133,6 +144,25 @@ pub fn run(args: &Args) -> CommandResult {
         ended = Some(ended.map_or(exit, |others: Exit| others.and(exit)));
     }
     Ok(ended.unwrap_or(Exit::NothingRan))
+}
+
+impl Args {
+    /// Whether a selected case is of the proposal and has the words.
+    fn is_wanted(&self, case: &Case) -> bool {
+        let ids = |case: &Case| case.rules.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(" ");
+        let text = || format!("{} {} {} {}", case.id, case.ask, case.why, ids(case)).to_lowercase();
+        self.proposal.is_none_or(|proposal| case.proposal == Some(proposal))
+            && (self.words.is_empty() || self.words.iter().all(|word| text().contains(&word.to_lowercase())))
+    }
+}
+
+/// Prints the ids of the selected cases.
+fn list(args: &Args, selection: &Selection, suite: &[Case], edition: Edition) -> CommandResult {
+    let cases = selection.of(suite, edition)?;
+    let ids: Vec<String> =
+        cases.iter().filter(|case| args.is_wanted(case)).map(|case| format!("{}\n", case.id)).collect();
+    print(&ids.concat())?;
+    Ok(if ids.is_empty() { Exit::NothingRan } else { Exit::AsExpected })
 }
 
 /// The suite, with the globs over it. Files among the arguments replace the suite.
@@ -208,7 +238,7 @@ impl ConformanceRun<'_> {
         let claimed = first.edition();
         let edition = self.edition.unwrap_or(claimed);
         let mut cases = selection.of(self.suite, edition)?;
-        cases.retain(|case| args.proposal.is_none_or(|proposal| case.proposal == Some(proposal)));
+        cases.retain(|case| args.is_wanted(case));
         let cases = if self.only_running { running(&cases) } else { cases };
         if cases.is_empty() {
             return Ok(Exit::NothingRan);
@@ -225,6 +255,8 @@ impl ConformanceRun<'_> {
         let again = self.again(edition);
         let streamed = if args.update_expect { &[][..] } else { &args.reports };
         let streams = ReportStreams::of(streamed, suffix)?;
+        let header = RunHeader::new(first.identity(), edition, self.suite, cases.len());
+        streams.line(&|| report::jsonl_header(&header));
         let see = |result: &CaseResult| {
             let Some(case) = cases.get(result.index) else { return true };
             streams.line(&|| report::jsonl_case(&CaseRow::new(case, result, &ledger, edition, &again)))
@@ -234,13 +266,18 @@ impl ConformanceRun<'_> {
         if args.update_expect {
             return kept.update(&cases, &result, &ids, &version);
         }
-        let report = ConformanceReport::new(&cases, &result, &ledger, ledger.stale(&ids), &again);
+        let mut report = ConformanceReport::new(&header, &cases, &result, &ledger, ledger.stale(&ids), &again);
+        let is_known = |result: &CaseResult| {
+            let id = cases.get(result.index).map_or("", |case| case.id.as_str());
+            result.comparison.verdict.is_finding() && !ledger.standing(id, result.comparison.verdict).is_unexpected()
+        };
+        report.diagnosis = diagnosis(&cases, &result.results, edition, &is_known);
         streams.finish(&args.reports, suffix, &|| report::jsonl_sum(&report), &|kind| match kind {
             ReportKind::Human => Ok(report::human(&report, args.all)),
             ReportKind::Jsonl => report::jsonl(&report),
             ReportKind::Junit => report::junit(&report),
-            ReportKind::Html => report::html(&report),
-            ReportKind::Markdown => report::markdown(&report),
+            ReportKind::Html => report::html(&kept_run(&report)?),
+            ReportKind::Markdown => Ok(report::markdown(&kept_run(&report)?)),
         })?;
         let exit = self.exit(&report);
         match result.failure {
@@ -294,7 +331,7 @@ impl ConformanceRun<'_> {
         see: &(dyn Fn(&CaseResult) -> bool + Sync),
     ) -> RunResult {
         let jobs = self.args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-        let bar = ProgressBar::new(cases.len() as u64).with_message(self.adapter.to_string());
+        let bar = progress(ProgressBar::new(cases.len() as u64).with_message(self.adapter.to_string()));
         if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {elapsed}") {
             bar.set_style(style);
         }
@@ -308,6 +345,11 @@ impl ConformanceRun<'_> {
         bar.finish_and_clear();
         result
     }
+}
+
+/// The run as its lines tell it, from which pages are made.
+fn kept_run(report: &ConformanceReport) -> Result<Vec<runs::KeptRun>, ReportError> {
+    Ok(runs::read(&report::jsonl(report)?).unwrap_or_default())
 }
 
 fn update_lock(suite: &[Case]) -> CommandResult {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::asking::{AnswerLimits, STARTUP, interrupt, start};
 use super::assume::Assuming;
 use super::fuzz::{forms_of, told_of_known, told_of_paths};
-use super::given::EntryArguments;
+use super::given::{self, EntryArguments};
 use super::{CommandResult, Exit, Failure, input, options, print, print_program};
 use ask::adapters::Adapter;
 use ask::implementation::{ChildProcess, Implementation as _};
@@ -123,10 +123,7 @@ fn paths(args: &Args) -> Result<Vec<Path>, Failure> {
 pub fn run(args: &Args) -> CommandResult {
     let source = input::read(&args.file)?;
     let module = source.module(args.module.as_deref())?;
-    let entry = match &args.entry {
-        Some(entry) => entry.as_str().into(),
-        None => eval::default_entry(&mut Cx::new(), &module).map_err(Failure::unreadable)?,
-    };
+    let entry = given::entry(&mut Cx::new(), &module, args.entry.as_deref())?;
     let paths = paths(args)?;
     let given = match args.given.is_empty() {
         true => Vec::new(),

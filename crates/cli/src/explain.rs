@@ -1,9 +1,12 @@
 //! `relax-spec explain`.
 
 use std::fmt::Write as _;
+use std::process::{Command, Stdio};
 
+use super::cite::{self, Cited};
 use super::rules::{RuleRecords, RuleRow, status_name};
-use super::{CommandResult, Exit, Failure, conflicts, conform, errata, explain_case, options, print};
+use super::{CommandResult, Exit, Failure, conflicts, conform, errata, explain_case, options, print, print_json};
+use ask::checkout;
 use ask::standing::{CaseCount, PremiseStanding};
 use relax_spec::book::{Edition, Erratum, Proposal, Rule, Statement, or_meant, search};
 use relax_spec::suite::knockout::Shows;
@@ -17,6 +20,8 @@ use relax_spec::suite::knockout::Shows;
   relax-spec explain match_cast
   relax-spec explain SI.COMPAT.TENSOR.DTYPE --edition 2023-12
   relax-spec explain C05
+  relax-spec explain SUB.TENSOR.RANK --format latex
+  relax-spec explain relax-spec --format bibtex
   relax-spec explain types/sub-rank
   relax-spec explain conformance/suite/types/subtyping.ron")]
 pub struct Args {
@@ -30,10 +35,33 @@ pub struct Args {
     /// The rule that is in force under this proposal: the given one, or the one that takes precedence over it
     #[arg(long, value_name = "NAME", value_parser = options::proposal, conflicts_with = "edition")]
     proposal: Option<Proposal>,
+    /// For a rule: its record in JSON, or its statement for a paper or a page. For a rule, an edition, or `relax-spec`,
+    /// which is the whole: an entry for BibTeX
+    #[arg(long, value_enum, default_value_t = RuleFormat::Human, conflicts_with = "proposal")]
+    format: RuleFormat,
+    /// Show the page of the rule in a browser, as `cargo xtask site` has made it
+    #[arg(long, conflicts_with = "format")]
+    open: bool,
+}
+
+/// `--format` of a rule.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum RuleFormat {
+    Human,
+    Json,
+    Latex,
+    Markdown,
+    Bibtex,
 }
 
 pub fn run(args: &Args) -> CommandResult {
     let id = strip_code(&args.id);
+    if args.open {
+        return open(id);
+    }
+    if args.format != RuleFormat::Human {
+        return in_form(id, args);
+    }
     if let Ok(rule) = id.parse::<Rule>() {
         if let Some(proposal) = args.proposal {
             let evidence = RuleRecords::kept()?;
@@ -73,9 +101,46 @@ pub fn run(args: &Args) -> CommandResult {
     }
 }
 
+/// A rule or what else is cited, in the requested form.
+fn in_form(id: &str, args: &Args) -> CommandResult {
+    let rule = id.parse::<Rule>().ok();
+    let text = match (args.format, rule, Cited::named(id)) {
+        (RuleFormat::Bibtex, Some(rule), _) => Cited::Rule(rule).bibtex(),
+        (RuleFormat::Bibtex, None, Some(cited)) => cited.bibtex(),
+        (RuleFormat::Json, Some(rule), _) => {
+            print_json(&RuleRecords::kept()?.row(rule).to_json())?;
+            return Ok(Exit::AsExpected);
+        }
+        (RuleFormat::Latex, Some(rule), _) => cite::latex(rule, args.edition),
+        (RuleFormat::Markdown, Some(rule), _) => cite::markdown(rule, args.edition),
+        (RuleFormat::Human, Some(_), _) | (_, None, _) => return Err(Failure::unreadable(unknown(id))),
+    };
+    say(&text)
+}
+
+/// Shows the page of a rule, an erratum, or anything else with a page of its own.
+fn open(id: &str) -> CommandResult {
+    let root = checkout::root().ok_or_else(|| Failure::unreadable("--open works inside a checkout only"))?;
+    let (kind, name) = match (id.parse::<Rule>(), Erratum::named(id)) {
+        (Ok(rule), _) => ("rules", rule.id().to_string()),
+        (Err(_), Ok(errata)) => ("errata", errata.first().map(|erratum| erratum.id().to_string()).unwrap_or_default()),
+        (Err(_), Err(_)) => return Err(Failure::unreadable(unknown(id))),
+    };
+    let page = root.join(format!("target/site/{kind}/{name}.html"));
+    if !page.is_file() {
+        let message = format!("there is no {} (`cargo xtask site` makes it)", page.display());
+        return Err(Failure::unreadable(message));
+    }
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let failed =
+        |error: std::io::Error| Failure::unreadable(format!("{opener}: {error} (the page is {})", page.display()));
+    Command::new(opener).arg(&page).stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(failed)?;
+    say(&format!("{}\n", page.display()))
+}
+
 /// One line for each rule and erratum that contains all the words; those with the words in the id come first. `None`
 /// for text with dots, because it has the form of an id.
-fn by_words(text: &str) -> Option<String> {
+pub(super) fn by_words(text: &str) -> Option<String> {
     const SHOWN: usize = 30;
     let words: Vec<&str> = text.split_whitespace().collect();
     if words.iter().any(|word| word.contains('.')) {

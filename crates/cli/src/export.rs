@@ -1,11 +1,15 @@
 //! `relax-spec export`.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::CommandFactory as _;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
-use super::{CommandResult, Exit, Failure, note};
+use super::terminal::remark;
+use super::{Cli, CommandResult, Exit, Failure};
 use ask::checkout::write_atomically;
 use ask::conformance;
 use relax_spec::book::Proposal;
@@ -29,13 +33,13 @@ const OF_COMMANDS: [(&str, &str); 7] = [
     ("refine", include_str!("refine.schema.json")),
 ];
 
-/// Write the golden suite as JSON, for readers without RON, or the JSON Schemas of what commands write
+/// Write the golden suite as JSON, for readers without RON, the JSON Schemas of what commands write, or manual pages
 ///
 /// One file per chapter, DIR/CHAPTER.json, a list of cases; DIR/suite.schema.json describes it. Questions and answers
 /// have the form of the adapter protocol. DIR/COMMAND.schema.json describes the output of COMMAND --format json.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  relax-spec export --json target/suite\n  relax-spec export --schemas target/schemas"
+    after_help = "Examples:\n  relax-spec export --json target/suite\n  relax-spec export --schemas target/schemas\n  relax-spec export --man target/man"
 )]
 #[group(required = true, multiple = true)]
 pub struct Args {
@@ -45,6 +49,9 @@ pub struct Args {
     /// The directory to write the schemas of commands into
     #[arg(long, value_name = "DIR")]
     schemas: Option<PathBuf>,
+    /// The directory to write a manual page for each command into, for `man`
+    #[arg(long, value_name = "DIR")]
+    man: Option<PathBuf>,
 }
 
 pub fn run(args: &Args) -> CommandResult {
@@ -52,7 +59,12 @@ pub fn run(args: &Args) -> CommandResult {
         for (command, schema) in OF_COMMANDS {
             write_atomically(&dir.join(format!("{command}.schema.json")), schema.as_bytes())?;
         }
-        note(&format!("wrote {} schemas to {}\n", OF_COMMANDS.len(), dir.display()));
+        remark(&format!("wrote {} schemas to {}\n", OF_COMMANDS.len(), dir.display()));
+    }
+    if let Some(dir) = &args.man {
+        fs::create_dir_all(dir)?;
+        clap_mangen::generate_to(Cli::command(), dir)?;
+        remark(&format!("wrote the manual pages to {}\n", dir.display()));
     }
     match &args.suite {
         Some(dir) => write_suite(dir),
@@ -71,8 +83,26 @@ fn write_suite(dir: &Path) -> CommandResult {
         write_atomically(&dir.join(format!("{chapter}.json")), text.as_bytes())?;
     }
     write_atomically(&dir.join("suite.schema.json"), SCHEMA.as_bytes())?;
-    note(&format!("wrote {} cases of {} chapters to {}\n", suite.len(), chapters.len(), dir.display()));
+    remark(&format!(
+        "wrote {} cases of {} chapters to {}, {}\n",
+        suite.len(),
+        chapters.len(),
+        dir.display(),
+        suite_hash(&suite)
+    ));
     Ok(Exit::AsExpected)
+}
+
+/// A hash of cases, by which a report says what was asked: SHA-256 over their lines in JSON. It is the same for the
+/// suite and for its export.
+pub fn suite_hash(cases: &[Case]) -> String {
+    let mut hash = Sha256::new();
+    for case in cases {
+        hash.update(to_json(case).to_string());
+        hash.update("\n");
+    }
+    let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{digits}")
 }
 
 /// A case in JSON.

@@ -6,20 +6,26 @@ use std::path::{Path, PathBuf};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arrays::{ArrayError, Arrays, is_written};
+use super::terminal::remark;
 use super::{Exit, Failure, value};
-use relax_spec::grammar::{DataType, Function, StructInfo, TensorData};
-use relax_spec::judge::with_stack;
+use relax_spec::eval;
+use relax_spec::grammar::{
+    AttrValue, Binder, DataType, Function, GlobalFunc, IrModule, Name, StructInfo, TensorData, visible,
+};
+use relax_spec::judge::{Cx, with_stack};
 use relax_spec::value::{Scalar, Tensor, ValueSpec};
 
 /// The arguments of a function.
 #[derive(clap::Args)]
 pub struct EntryArguments {
-    /// An argument; give one for each parameter. `@FILE.npy` and `@FILE.npz:NAME` are arrays in files
+    /// An argument; give one for each parameter. `@FILE.npy`, `@FILE.npz:NAME` and
+    /// `@FILE.safetensors:NAME` are arrays in files
     #[arg(long = "arg", value_name = "VALUE", value_parser = argument, allow_hyphen_values = true)]
     args: Vec<ArgumentSpec>,
-    /// Arrays for parameters by name; the other parameters take the values of --arg in order. The fields of a tuple `x`
-    /// are named `x.0`, `x.1`, ..
-    #[arg(long = "args", value_name = "FILE.npz")]
+    /// Arrays for parameters by name, in a file of NumPy or of safetensors; the other parameters take the values of
+    /// --arg in order. The fields of a tuple `x` are named `x.0`, `x.1`, .. A weight may have the name that it has in
+    /// the model: `fc1.weight` is the parameter `fc1_weight` or `p_fc1_weight`
+    #[arg(long = "args", value_name = "FILE")]
     files: Vec<PathBuf>,
 }
 
@@ -35,10 +41,11 @@ enum ArgumentSpec {
 fn argument(text: &str) -> Result<ArgumentSpec, String> {
     let text = text.trim();
     if let Some(place) = text.strip_prefix('@') {
-        let (path, name) = match place.rsplit_once(".npz:") {
-            Some((path, name)) => (format!("{path}.npz"), Some(name.to_string())),
-            None => (place.to_string(), None),
+        let named = |ending: &str| {
+            let (path, name) = place.rsplit_once(&format!("{ending}:"))?;
+            Some((format!("{path}{ending}"), Some(name.to_string())))
         };
+        let (path, name) = named(".npz").or_else(|| named(".safetensors")).unwrap_or_else(|| (place.to_string(), None));
         return Ok(ArgumentSpec::Array { path: path.into(), name });
     }
     match text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
@@ -98,12 +105,13 @@ impl EntryArguments {
         let parameters: FxHashSet<&str> = names.iter().copied().collect();
         for path in &self.files {
             let arrays = loader.arrays(path)?.names();
-            let is_of_parameter = |array: &&String| beginnings(array).any(|name| parameters.contains(name));
-            if let Some(stray) = arrays.iter().find(|array| !is_of_parameter(array)) {
-                let message = format!("{}: `{stray}` is no parameter; they are: {}", path.display(), names.join(", "));
-                return Err(Failure::unreadable(message));
-            }
-            let arrays = ArrayNames::of(&arrays);
+            let arrays = ArrayNames::of(&arrays, &parameters).map_err(|wrong| {
+                let message = match wrong {
+                    WrongArray::Stray(name) => format!("`{name}` is no parameter; they are: {}", names.join(", ")),
+                    WrongArray::Twice(name) => format!("`{name}` is given twice"),
+                };
+                Failure::unreadable(format!("{}: {message}", path.display()))
+            })?;
             for (name, annotation) in names.iter().zip(annotations) {
                 if !arrays.beginnings.contains(name) {
                     continue;
@@ -120,23 +128,88 @@ impl EntryArguments {
 
 /// The names of the arrays of a file.
 struct ArrayNames<'a> {
-    whole: FxHashSet<&'a str>,
+    /// The arrays by the names of their parameters, or of the fields of these.
+    whole: FxHashMap<&'a str, &'a str>,
     /// The names, with all their prefixes before a dot, which are the tuples that they belong to.
     beginnings: FxHashSet<&'a str>,
 }
 
+/// The reason why an array cannot be an argument.
+enum WrongArray<'a> {
+    /// It has the name of no parameter.
+    Stray(&'a str),
+    /// Another array is for the same parameter.
+    Twice(&'a str),
+}
+
 impl<'a> ArrayNames<'a> {
-    fn of(arrays: &'a [String]) -> ArrayNames<'a> {
-        ArrayNames {
-            whole: arrays.iter().map(String::as_str).collect(),
-            beginnings: arrays.iter().flat_map(|array| beginnings(array)).collect(),
+    fn of(arrays: &'a [String], parameters: &FxHashSet<&'a str>) -> Result<ArrayNames<'a>, WrongArray<'a>> {
+        let mut names = ArrayNames { whole: FxHashMap::default(), beginnings: FxHashSet::default() };
+        for array in arrays {
+            let is_written = beginnings(array).any(|name| parameters.contains(name));
+            let name = if is_written { Some(array.as_str()) } else { of_exporter(array, parameters) };
+            let name = name.ok_or(WrongArray::Stray(array))?;
+            names.beginnings.extend(beginnings(name));
+            if names.whole.insert(name, array).is_some() {
+                return Err(WrongArray::Twice(name));
+            }
         }
+        Ok(names)
     }
+}
+
+/// The parameter for a weight of a model, `fc1.weight` for example. Importers write the name with underscores, and put
+/// `p_` before those of parameters and `b_` before those of buffers.
+fn of_exporter<'p>(array: &str, parameters: &FxHashSet<&'p str>) -> Option<&'p str> {
+    let plain: String = array.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+    let spelt = ["", "p_", "b_"].map(|before| format!("{before}{plain}"));
+    spelt.iter().find_map(|name| parameters.get(name.as_str()).copied())
 }
 
 /// `x.0.1`, `x.0` and `x` for the first: the values that an array can be, or be a field of.
 fn beginnings(array: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(array), |name| name.rsplit_once('.').map(|(before, _)| before))
+}
+
+/// The function to start: the named one, `main`, or the only one that can be started.
+pub fn entry(cx: &mut Cx, module: &IrModule, named: Option<&str>) -> Result<Name, Failure> {
+    if let Some(name) = named {
+        return Ok(name.into());
+    }
+    let symbol = |func: &Function| match func.attrs.get("global_symbol") {
+        Some(AttrValue::Str(symbol)) => Some(symbol.clone()),
+        Some(_) | None => None,
+    };
+    let linked = module.funcs.iter().filter_map(|(_, func)| match func {
+        GlobalFunc::Function(func) => symbol(func),
+        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
+    });
+    match (eval::default_entry(cx, module), linked.collect::<Vec<Name>>().as_slice()) {
+        (Err(_), [only]) => {
+            remark(&format!("note: there is no `main`; `{}` is the only entry point\n", visible(only)));
+            Ok(only.clone())
+        }
+        (chosen, _) => chosen.map_err(Failure::unreadable),
+    }
+}
+
+/// Fails unless there are as many arguments as parameters, and names the parameters.
+pub fn one_for_each_parameter(entry: &str, func: Option<&Function>, given: usize) -> Result<(), Failure> {
+    let Some(params) = func.map(|func| func.params.as_slice()).filter(|params| params.len() != given) else {
+        return Ok(());
+    };
+    let param = |param: &Binder| match &param.annotation {
+        Some(info) => format!("{}: {info}", param.var.name),
+        None => param.var.name.to_string(),
+    };
+    let list = |params: &[Binder]| params.iter().map(param).collect::<Vec<String>>().join(", ");
+    let arguments = if params.len() == 1 { "1 argument".to_string() } else { format!("{} arguments", params.len()) };
+    let message = match params.get(given..) {
+        Some(missing) => format!("and {given} given; without a value: {}", list(missing)),
+        None => format!("and {given} given; the parameters: {}", list(params)),
+    };
+    let help = "--arg VALUE gives one after the other, --args FILE arrays by name";
+    Err(Failure::unreadable(format!("`{entry}` takes {arguments}, {message}\nhelp: {help}")))
 }
 
 /// Reads arrays from files. Each file is opened once.
@@ -166,8 +239,8 @@ impl Loader {
         arrays: &ArrayNames<'_>,
         annotation: Option<&StructInfo>,
     ) -> Result<ValueSpec, Failure> {
-        if arrays.whole.contains(name) {
-            return self.array(path, Some(name), annotation);
+        if let Some(array) = arrays.whole.get(name).copied() {
+            return self.array(path, Some(array), annotation);
         }
         let mut fields = Vec::new();
         loop {
@@ -218,6 +291,7 @@ pub fn failure(path: &Path, error: ArrayError) -> Failure {
         | ArrayError::Magic
         | ArrayError::Header(_)
         | ArrayError::Zip(_)
+        | ArrayError::Safe(_)
         | ArrayError::Elements(..)
         | ArrayError::Overflow(_)
         | ArrayError::Truncated { .. }

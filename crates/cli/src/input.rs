@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::{fs, io};
 
-use super::note;
+use super::notebook;
+use super::terminal::remark;
 use relax_spec::book::Edition;
 use relax_spec::findings::Diagnostic;
-use relax_spec::grammar::source::Lines;
+use relax_spec::grammar::source::{Lines, SyntaxError};
 use relax_spec::grammar::{IrModule, Span, visible};
 use relax_spec::judge::Cx;
 use relax_spec::reading;
@@ -40,7 +41,7 @@ pub enum InputError {
     /// A directory that cannot be listed.
     #[error("{0}: {1}")]
     Io(String, io::Error),
-    #[error("{0}: holds no programs (.py, .ron, .json, .relay)")]
+    #[error("{0}: holds no programs (.py, .ipynb, .ron, .json, .relay)")]
     NoPrograms(String),
     /// The file, with its error.
     #[error("{0}: {1}")]
@@ -54,7 +55,11 @@ pub enum InputError {
 pub fn read(path: &Path) -> Result<SourceFile, InputError> {
     let standard_input = path.as_os_str() == "-";
     let name = if standard_input { "<stdin>".to_string() } else { path.display().to_string() };
-    match load::read_source(path) {
+    let read = match notebook::is_notebook(path) {
+        true => load::read_text(path).and_then(|text| notebook::code(&text)),
+        false => load::read_source(path),
+    };
+    match read {
         Ok(load::Source { text, metadata }) => Ok(SourceFile { name, text, lines: OnceLock::new(), metadata }),
         Err(error) => Err(InputError::Load(name, error)),
     }
@@ -89,7 +94,7 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
             collect(&path, files)?;
         } else if path
             .extension()
-            .is_some_and(|extension| ["py", "ron", "json", "relay"].iter().any(|known| extension == *known))
+            .is_some_and(|extension| ["py", "ipynb", "ron", "json", "relay"].iter().any(|known| extension == *known))
             // A pipe or a device may never end. A missing file is reported later.
             && fs::metadata(&path).map_or(true, |found| found.is_file())
         {
@@ -99,11 +104,36 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
     Ok(())
 }
 
+impl InputError {
+    /// Whether a file is Python in which there is no module, neither readable nor unreadable. In a directory that is
+    /// no error.
+    pub fn is_without_module(&self, path: &Path) -> bool {
+        let is_python = path.extension().is_some_and(|extension| extension == "py" || extension == "ipynb");
+        match self {
+            InputError::Load(_, LoadError::Empty) => is_python,
+            InputError::Load(_, LoadError::Syntax(errors)) => {
+                let has_none = |error: &SyntaxError| error.message.starts_with(NO_MODULE);
+                is_python && (errors.iter().all(has_none) || !read(path).is_ok_and(|source| source.has_decorator()))
+            }
+            InputError::Load(..) | InputError::Io(..) | InputError::NoPrograms(_) | InputError::Internal(_) => false,
+        }
+    }
+}
+
+/// The beginning of the message that a Python file holds no module.
+const NO_MODULE: &str = "expected a module: ";
+
 impl SourceFile {
     /// A file that is no text.
     pub fn unread(path: &Path) -> SourceFile {
         let name = path.display().to_string();
         SourceFile { name, text: String::new(), lines: OnceLock::new(), metadata: None }
+    }
+
+    /// Whether some line decorates a module or one of its functions.
+    fn has_decorator(&self) -> bool {
+        let decorates = |line: &str| ["ir_module", "function", "prim_func"].iter().any(|word| line.contains(word));
+        self.text.lines().any(|line| line.trim_start().starts_with('@') && decorates(line))
     }
 
     /// The line and the column of an offset, both from 1, and the offset of the start of the line.
@@ -151,10 +181,10 @@ impl SourceFile {
     pub fn named_module(&self, name: Option<&str>) -> Result<(String, IrModule), InputError> {
         let file = self.modules(name.map_or(Which::Only, Which::Named))?;
         if let Some((first, count)) = file.skipped {
-            note(&format!("note: {}: {}\n", visible(&self.name), self.skipped_words(first, count)));
+            remark(&format!("note: {}: {}\n", visible(&self.name), self.skipped_words(first, count)));
         }
         // Faults of other modules, which cannot be read.
-        file.faults.iter().for_each(|fault| note(&visible(&format!("note: {}:{fault}\n", self.name))));
+        file.faults.iter().for_each(|fault| remark(&visible(&format!("note: {}:{fault}\n", self.name))));
         file.modules.into_iter().next().ok_or_else(|| InputError::Load(self.name.clone(), LoadError::Empty))
     }
 

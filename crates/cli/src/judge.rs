@@ -15,9 +15,9 @@ use relax_spec::book::{Basis, Erratum, Proposal, Reading};
 use relax_spec::data::{self, FromData, Node, NodeData};
 use relax_spec::grammar::source::SyntaxError;
 use relax_spec::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var, in_words, notation, visible};
-use relax_spec::judge::{Cx, GlbPurity, Prover};
+use relax_spec::judge::{Cx, GlbPurity, Proof, Prover};
 use relax_spec::oracle;
-use relax_spec::question::{self as questions, Ask};
+use relax_spec::question::{self as questions, Answer, Ask, RunAnswer};
 
 /// Ask one judgement on types, structural information or dimensions
 ///
@@ -172,8 +172,13 @@ fn in_the_askers_words(ask: &Ask, text: String) -> String {
     if ask.to_string().contains('#') { text } else { in_words(text) }
 }
 
+/// An answer, whatever it says, is as expected. That the prover or a run reaches no conclusion is none.
 fn exit(outcome: &questions::Outcome) -> Exit {
     match outcome {
+        questions::Outcome::Answer {
+            answer: Answer::Proof(Proof::Unknown) | Answer::Run(RunAnswer::OutOfFuel),
+            ..
+        } => Exit::StoppedEarly,
         questions::Outcome::Answer { .. } => Exit::AsExpected,
         questions::Outcome::Rejected { .. }
         | questions::Outcome::Trapped { .. }

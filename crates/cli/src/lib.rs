@@ -11,6 +11,8 @@ mod budget;
 mod build;
 mod check;
 mod choice;
+mod cite;
+mod compare;
 mod completions;
 mod conflicts;
 mod conform;
@@ -23,6 +25,7 @@ mod explain;
 mod explain_case;
 mod export;
 mod externs;
+mod folder;
 mod fuzz;
 mod given;
 mod input;
@@ -32,6 +35,7 @@ mod library;
 mod mcp;
 mod migrate;
 mod normalize;
+mod notebook;
 mod ops;
 mod options;
 mod promote;
@@ -47,6 +51,7 @@ mod run;
 mod serve;
 mod settings;
 mod supervise;
+mod terminal;
 mod types;
 mod value;
 mod vm;
@@ -72,6 +77,8 @@ pub use judge::question;
 #[derive(Parser)]
 #[command(name = "relax-spec", version, about, max_term_width = 100, after_help = EXIT_CODES)]
 struct Cli {
+    #[command(flatten)]
+    terminal: terminal::TerminalOptions,
     #[command(subcommand)]
     command: RelaxSpecCommand,
 }
@@ -96,6 +103,7 @@ enum RelaxSpecCommand {
     Editions(editions::Args),
     Errata(errata::Args),
     Conform(conform::Args),
+    Report(compare::Args),
     Fuzz(fuzz::Args),
     Diff(diff::Args),
     Blame(blame::Args),
@@ -138,6 +146,7 @@ impl RelaxSpecCommand {
             | RelaxSpecCommand::Errata(_)
             | RelaxSpecCommand::Editions(_)
             | RelaxSpecCommand::Conform(_)
+            | RelaxSpecCommand::Report(_)
             | RelaxSpecCommand::Fuzz(_)
             | RelaxSpecCommand::Ops(_)
             | RelaxSpecCommand::Export(_)
@@ -199,6 +208,7 @@ pub fn command(line: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) if error.use_stderr() => return refuse(&error),
         Err(error) => error.exit(),
     };
+    cli.terminal.choose();
     let limits = cli.command.limits();
     end(match spawn(move || dispatch(cli.command)) {
         Ok(given) => match limits {
@@ -287,6 +297,7 @@ fn dispatch(command: RelaxSpecCommand) -> CommandResult {
         RelaxSpecCommand::Errata(args) => errata::run(&args),
         RelaxSpecCommand::Editions(args) => editions::run(&args),
         RelaxSpecCommand::Conform(args) => conform::run(&args),
+        RelaxSpecCommand::Report(args) => compare::run(&args),
         RelaxSpecCommand::Fuzz(args) => fuzz::run(&args),
         RelaxSpecCommand::Diff(args) => diff::run(&args),
         RelaxSpecCommand::Blame(args) => blame::run(&args),

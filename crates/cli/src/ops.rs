@@ -8,6 +8,7 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::asking::{AnswerLimits, STARTUP, interrupt, kept_to_the_protocol, launch, start};
+use super::terminal::progress;
 use super::{CommandResult, Exit, Failure, note, options, print};
 use ask::adapters::Adapter;
 use ask::checkout::{self, write_atomically};
@@ -312,7 +313,7 @@ fn infer(
     let known = patterns(adapter)?;
     let mut implementation = start(adapter, args.limits(), interrupt)?;
     let version = adapter.to_string().rsplit('@').next().unwrap_or_default().to_string();
-    let bar = ProgressBar::new(chosen.len() as u64).with_message(adapter.to_string());
+    let bar = progress(ProgressBar::new(chosen.len() as u64).with_message(adapter.to_string()));
     for op in chosen {
         let mut inference = AgreementTally::default();
         for question in questions(op, suite) {
@@ -357,7 +358,7 @@ fn values(
     let launch = launch(adapter, args.limits(), interrupt)?;
     let ledger = ledger(adapter)?;
     let first = launch.start()?;
-    let bar = ProgressBar::new(cases.len() as u64).with_message(adapter.to_string());
+    let bar = progress(ProgressBar::new(cases.len() as u64).with_message(adapter.to_string()));
     let schedule = SuiteSchedule { edition: first.edition(), jobs };
     let result = runner::run(&cases, schedule, ImplementationPool { first, start: &|| launch.start() }, &|_, seen| {
         bar.inc(u64::from(seen == Seen::First));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::note;
+use super::terminal::remark;
 use relax_spec::book::{Edition, Erratum, Proposal, Reading, Rule, UnknownEdition, UnknownProposal};
 use relax_spec::check::UnknownOps;
 use relax_spec::eval::SignatureOrder;
@@ -75,7 +75,7 @@ pub fn tell_of_preparation(edition: Edition) {
     let stated = Rule::ALL.iter().filter(|rule| rule.statement(edition).is_some()).count();
     let pending = Rule::ALL.iter().filter(|rule| rule.is_pending_in(edition)).count();
     if pending > 0 {
-        note(&format!(
+        remark(&format!(
             "note: edition {edition} is in preparation: {pending} of its {stated} rules are stated but not yet judged by; \
              `relax-spec rules --pending {edition}` lists them\n"
         ));

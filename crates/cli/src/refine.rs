@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::arrays::write_npz;
+use super::arrays::write_arrays;
 use super::assume::Assuming;
 use super::budget::StepBudget;
 use super::choice::{Choosing, JudgementChoice};
@@ -62,7 +62,7 @@ pub struct Args {
     #[arg(long = "module", value_name = "NAME")]
     modules: Vec<String>,
     /// The global symbol of the function to start, or, where the modules are `PrimFunc`s alone, the name of one
-    /// [default: main, or each `PrimFunc` by its name]
+    /// [default: main, or the only one, or each `PrimFunc` by its name]
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
     #[command(flatten)]
@@ -138,14 +138,11 @@ pub fn run(args: &Args) -> CommandResult {
         cx = cx.with_edition(EDITION_OF_PRIM_FUNCS);
         return compared.prim_funcs(&mut cx, &source, target, names);
     }
-    let entry = match &args.entry {
-        Some(entry) => entry.as_str().into(),
-        None => {
-            // An ill-formed program has no entry point either.
-            compared.well_formed(&cx, &source, &target)?;
-            eval::default_entry(&mut cx, &source).map_err(Failure::unreadable)?
-        }
-    };
+    if args.entry.is_none() {
+        // An ill-formed program has no entry point either.
+        compared.well_formed(&cx, &source, &target)?;
+    }
+    let entry = given::entry(&mut cx, &source, args.entry.as_deref())?;
     compared.compare(&mut cx, &source, &target, &entry)
 }
 
@@ -217,6 +214,7 @@ impl Compared<'_> {
             true => Vec::new(),
             false => vec![args.given.load(linked(source, entry), eval::EvalOptions::default().memory)?],
         };
+        given.iter().try_for_each(|one| given::one_for_each_parameter(entry, linked(source, entry), one.len()))?;
         args.assuming.assume(&mut settings)?;
         settings.keep = true;
         settings.both = true;
@@ -388,7 +386,7 @@ impl RefinementReport<'_> {
     /// Writes the counterexample to a file, if requested.
     fn save(&self) -> Result<(), Failure> {
         match (&self.args.save, &self.kept) {
-            (Some(path), Some(kept)) => write_npz(path, &kept.arrays).map_err(|error| given::failure(path, error)),
+            (Some(path), Some(kept)) => write_arrays(path, &kept.arrays).map_err(|error| given::failure(path, error)),
             (_, _) => Ok(()),
         }
     }

@@ -19,6 +19,7 @@ const SAME_MACHINE: &str =
 const NO_CLAIM: &str =
     "an implementation is judged by an edition, and none claims a proposal; `conform` asks the cases of one";
 const OF_THE_CASE: &str = "every case names its editions, and its proposal";
+const OF_THE_RUN: &str = "every run names the edition by which it was judged";
 const OF_THE_QUESTION: &str = "every question names its edition, and its proposal";
 const OF_THE_FINDING: &str =
     "the case holds in the edition by which the finding was judged, and in those that you name in it";
@@ -38,6 +39,7 @@ const REASONS: &[OptionRefusals] = &[
         edition: "the witness of an erratum names the edition in which it is asked; `rules` and `explain` take one",
         proposal: TAKEN,
     },
+    OptionRefusals { command: "report", edition: OF_THE_RUN, proposal: OF_THE_RUN },
     OptionRefusals { command: "fuzz", edition: TAKEN, proposal: NO_CLAIM },
     OptionRefusals { command: "diff", edition: TAKEN, proposal: NO_CLAIM },
     OptionRefusals { command: "blame", edition: TAKEN, proposal: NO_CLAIM },

@@ -1,6 +1,5 @@
 //! The forms of findings for people and tools.
 
-use std::io::IsTerminal as _;
 use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
@@ -8,6 +7,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde_json::{Value, json};
 
 use super::input::{InputError, SourceFile};
+use super::terminal::{in_colours, remark};
 use super::{Exit, note};
 use relax_spec::book::{Edition, Rule};
 use relax_spec::check::Accepted;
@@ -16,10 +16,9 @@ use relax_spec::grammar::source::SyntaxError;
 use relax_spec::grammar::{Span, is_hidden, visible};
 use relax_spec::syntax::load::LoadError;
 
-/// A renderer, with colours if a terminal shows them.
+/// A renderer, with colours as `--color` says.
 pub fn renderer() -> Renderer {
-    let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    if colours { Renderer::styled().decor_style(DecorStyle::Unicode) } else { Renderer::plain() }
+    if in_colours() { Renderer::styled().decor_style(DecorStyle::Unicode) } else { Renderer::plain() }
 }
 
 /// A finding with the source line, the rule and its reason.
@@ -95,7 +94,7 @@ pub fn tell_all<'f>(source: &SourceFile, edition: Edition, findings: impl IntoIt
     findings.by_ref().take(MOST).for_each(|finding| note(&human(&renderer, source, edition, finding, None)));
     match findings.count() {
         0 => {}
-        rest => note(&format!("note: {}\n", not_shown(rest))),
+        rest => remark(&format!("note: {}\n", not_shown(rest))),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `--report`: the requested reports and their destinations.
 
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,25 @@ pub enum ReportKind {
     Junit,
     Html,
     Markdown,
+}
+
+impl ReportTo {
+    /// Whether it has this form.
+    pub fn is(&self, kind: ReportKind) -> bool {
+        self.kind == kind
+    }
+}
+
+impl fmt::Display for ReportTo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.kind {
+            ReportKind::Human => "human",
+            ReportKind::Jsonl => "jsonl",
+            ReportKind::Junit => "junit",
+            ReportKind::Html => "html",
+            ReportKind::Markdown => "md",
+        })
+    }
 }
 
 impl FromStr for ReportTo {

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::{CommandResult, Exit, Failure, note, options, print};
+use super::terminal::remark;
+use super::{CommandResult, Exit, Failure, explain, note, options, print};
 use ask::conformance;
 use ask::sites::RuleSites;
 use ask::standing::{PremiseStanding, RuleStanding, StandingRecord};
@@ -24,11 +25,13 @@ Examples:
   relax-spec rules
   relax-spec rules SI.UNIFY. SUB.
   relax-spec rules lub
+  relax-spec rules search join of tuples
   relax-spec rules --knockout
   relax-spec rules --json | jq 'select(.status == \"pending\") | .id'"
 )]
 pub struct Args {
-    /// Prefixes of rule ids, or words that must all occur in the id, heading or text; by default, all rules
+    /// Prefixes of rule ids, or words that must all occur in the id, heading or text; by default, all rules. After
+    /// `search`: the rules and errata with the words, the best first, with what they say
     #[arg(value_name = "PREFIX|WORD")]
     prefixes: Vec<String>,
     /// One JSON object per line
@@ -72,7 +75,7 @@ impl RuleRecords {
     pub fn kept() -> Result<RuleRecords, Failure> {
         let standing = StandingRecord::read().map_err(Failure::unreadable)?;
         if !standing.is_current() {
-            note("note: the suite has changed since its record; `cargo xtask regenerate` renews it\n");
+            remark("note: the suite has changed since its record; `cargo xtask regenerate` renews it\n");
         }
         RuleRecords::of(standing)
     }
@@ -130,7 +133,7 @@ impl RuleRow<'_> {
         self.rule.info().excluded.or(self.why.as_deref())
     }
 
-    fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let info = self.rule.info();
         let premises = self.standing.iter().flat_map(|standing| &standing.premises);
         let premises: Vec<Value> = premises
@@ -187,6 +190,16 @@ fn prefixes() -> impl Iterator<Item = &'static str> {
 }
 
 pub fn run(args: &Args) -> CommandResult {
+    if let [search, words @ ..] = args.prefixes.as_slice()
+        && search == "search"
+        && !words.is_empty()
+    {
+        let found = explain::by_words(&words.join(" "));
+        let none =
+            || Failure::new(Exit::NothingRan, format!("no rule and no erratum has the words {}", words.join(" ")));
+        print(&found.ok_or_else(none)?)?;
+        return Ok(Exit::AsExpected);
+    }
     let begins = |rule: &Rule| args.prefixes.is_empty() || args.prefixes.iter().any(|p| rule.id().starts_with(p));
     let of_edition = |rule: &Rule| {
         args.edition.is_none_or(|edition| rule.statement(edition).is_some())

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::arrays::write_npz;
+use super::arrays::write_arrays;
 use super::budget::{CommandLimits, TimeBudget};
 use super::choice::{Choosing, JudgementChoice};
 use super::externs::Externs;
@@ -37,7 +37,7 @@ use relax_spec::vm;
 random((2, 3), float32, 7) with its seed, shapes shape(2, 3), packed(NAME), integers, true, false, tuples (1:int64, shape(2)), and anything as in suite \
 files, for example Tuple([Shape([2]), Int(1)]). Floats are rounded to the nearest of their type.
 
-Files: @x.npy and @x.npz:NAME, written by NumPy, in any order of elements and bytes. Raw data of two bytes per element (|V2) is bfloat16, as \
+Files: @x.npy and @x.npz:NAME, written by NumPy, and @x.safetensors:NAME, in any order of elements and bytes. Raw data of two bytes per element (|V2) is bfloat16, as \
 ml_dtypes writes it; raw data of one byte per element (float8, int4) is rejected.
 
 Examples:
@@ -52,7 +52,7 @@ pub struct Args {
     file: PathBuf,
     #[command(flatten)]
     selected: input::Selected,
-    /// The global symbol of the function to start [default: main]
+    /// The global symbol of the function to start [default: main, or the only one]
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
     #[command(flatten)]
@@ -73,7 +73,8 @@ pub struct Args {
     /// Print every element of the result; by default, only some at the edges of a tensor with more than 1000 elements
     #[arg(long)]
     full: bool,
-    /// Also write the result into a NumPy file: the fields of a tuple as the arrays 0, 1, .., anything else as 0
+    /// Also write the result into a file of NumPy, or of safetensors if its name ends so: the fields of a tuple as the
+    /// arrays 0, 1, .., anything else as 0
     #[arg(long, value_name = "OUT.npz")]
     save: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
@@ -136,14 +137,14 @@ pub fn run(args: &Args) -> CommandResult {
     options.max_depth = args.depth.unwrap_or(options.max_depth);
     options.kernels = args.kernels.into();
     let externs = args.externs.bind(&mut options.registry)?;
-    let entry = match &args.entry {
-        Some(entry) => entry.as_str().into(),
-        None => eval::default_entry(&mut cx(), &module).map_err(Failure::unreadable)?,
-    };
+    let entry = given::entry(&mut cx(), &module, args.entry.as_deref())?;
     let specs = match args.random {
         true => made(args, &module, &entry)?,
         false => args.given.load(linked(&module, &entry), options.memory)?,
     };
+    if args.workers.is_none() {
+        given::one_for_each_parameter(&entry, linked(&module, &entry), specs.len())?;
+    }
     if let Some(workers) = args.workers {
         return together(args, &choice, &module, &entry, workers, &specs);
     }
@@ -283,7 +284,7 @@ fn made(args: &Args, module: &IrModule, entry: &str) -> Result<Vec<ValueSpec>, F
 /// Writes the result.
 fn save(path: &Path, result: &ValueSpec) -> CommandResult {
     let arrays = given::arrays_of(result).map_err(Failure::unreadable)?;
-    write_npz(path, &arrays).map_err(|error| given::failure(path, error))?;
+    write_arrays(path, &arrays).map_err(|error| given::failure(path, error))?;
     Ok(Exit::AsExpected)
 }
 

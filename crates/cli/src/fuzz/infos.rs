@@ -5,6 +5,7 @@ use indicatif::ProgressBar;
 
 use super::{Args, told};
 use crate::asking::{kept_to_the_protocol, start};
+use crate::terminal::progress;
 use crate::{CommandResult, Exit, Failure};
 use ask::adapters::Adapter;
 use ask::process::Interrupt;
@@ -44,7 +45,7 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Comm
     let known = known_forms(adapter)?;
     let mut implementation = start(adapter, args.limits(), interrupt)?;
     let runs = args.runs.unwrap_or(RUNS);
-    let bar = ProgressBar::new(runs).with_message(adapter.to_string());
+    let bar = progress(ProgressBar::new(runs).with_message(adapter.to_string()));
     let (campaign, ended) = infos::judgements(args.seed, 0..runs, &known, &mut implementation, &mut || bar.inc(1));
     bar.finish_and_clear();
     let stopped = matches!(ended, Some(StartError::Interrupted));

@@ -10,6 +10,7 @@ use indicatif::ProgressBar;
 
 use super::{Args, told};
 use crate::asking::launch;
+use crate::terminal::progress;
 use crate::{CommandResult, Exit, Failure, print_program};
 use ask::adapters::Adapter;
 use ask::checkout::read_regular;
@@ -161,8 +162,8 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Comm
     let launch = Launch { spare: true, ..launch(adapter, args.limits(), interrupt)? };
     let suite = conformance::suite()?;
     let store = Mutex::new(store);
-    let bar =
-        settings.programs.map_or_else(ProgressBar::new_spinner, ProgressBar::new).with_message(adapter.to_string());
+    let bar = progress(settings.programs.map_or_else(ProgressBar::new_spinner, ProgressBar::new))
+        .with_message(adapter.to_string());
     let outcome = campaign(&suite, &restriction, &settings, &|| launch.start(), &store, interrupt, &|| bar.inc(1));
     bar.finish_and_clear();
     let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -179,6 +179,7 @@ fn of_program(finding: &Finding, command: String, known: &[KnownForm]) -> Findin
             given: finding.given.clone(),
             rules,
             command,
+            derivation: String::new(),
         },
         paths,
     }
@@ -228,6 +229,7 @@ pub(super) fn of_infos(
                 given: finding.given.clone(),
                 rules,
                 command: campaign_again(args, adapter, campaign.edition.to_string(), finding.number),
+                derivation: String::new(),
             },
         }
     };

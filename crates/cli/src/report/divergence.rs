@@ -5,7 +5,9 @@ use serde::Serialize;
 use super::{diff, words};
 use ask::runner::CaseResult;
 use relax_spec::book::Edition;
-use relax_spec::question::Outcome;
+use relax_spec::judge::Cx;
+use relax_spec::oracle;
+use relax_spec::question::{Ask, Outcome};
 use relax_spec::suite::Case;
 use relax_spec::suite::compare::CaseVerdict;
 
@@ -27,6 +29,29 @@ pub struct DivergenceReport {
     pub rules: Vec<String>,
     /// The command that asks the same again.
     pub command: String,
+    /// How the oracle comes to its answer: its derivations, cut after some lines. Empty if it was not asked.
+    pub derivation: String,
+}
+
+/// The maximum number of lines of a derivation.
+const DERIVED: usize = 40;
+
+/// The derivations of the oracle's own answer to a question.
+fn derivation(case: &Case, edition: Edition) -> String {
+    // A run is told by its trace, which is long.
+    if matches!(case.ask, Ask::Evaluate(..) | Ask::EvaluateIdentity(..)) {
+        return String::new();
+    }
+    let mut cx = Cx::new().with_edition(case.basis_in(edition)).with_trace();
+    let _ = oracle::outcome(&mut cx, &case.ask);
+    let mut text = String::new();
+    for derivation in cx.take_derivations() {
+        text.push_str(&derivation.to_string());
+        if text.lines().count() > DERIVED {
+            break;
+        }
+    }
+    words::cut(&text, DERIVED)
 }
 
 /// The command that asks cases again, without the words that name the case.
@@ -79,6 +104,7 @@ impl DivergenceReport {
             given,
             rules: case.rules.iter().map(ToString::to_string).collect(),
             command: again.command(&case.id, told),
+            derivation: derivation(case, edition),
         }
     }
 

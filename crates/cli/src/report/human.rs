@@ -28,6 +28,8 @@ fn write(out: &mut String, report: &ConformanceReport, all: bool) -> fmt::Result
     summary(out, report)
 }
 
+/// The maximum number of reasons why cases were not asked.
+const REASONS: usize = 5;
 /// The maximum number of lines of a program or an answer.
 const LINES: usize = 40;
 
@@ -94,6 +96,12 @@ fn summary(out: &mut String, report: &ConformanceReport) -> fmt::Result {
             out,
             "\n{adding} of the answers that agree add whether functions are pure, which the text leaves unsaid"
         )?;
+    }
+    for (reason, count) in report.reasons().iter().take(REASONS) {
+        writeln!(out, "\nnot asked, {count}: {reason}")?;
+    }
+    if report.diagnosis.wrong > 0 {
+        write!(out, "\n{}", report.diagnosis)?;
     }
     let classes = report.classes_line();
     if !classes.is_empty() {

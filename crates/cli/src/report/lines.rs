@@ -1,19 +1,50 @@
-//! The report as JSON lines: one object per case, then one with the sum.
+//! The report as JSON lines: a header, one object per case, then one with the sum. All other pages are made from them.
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{CaseRow, ConformanceReport, ReportError};
+use crate::export::suite_hash;
+use ask::protocol::Identity;
+use relax_spec::book::Edition;
 use relax_spec::data::json::to_value;
 use relax_spec::grammar::visible_json;
 use relax_spec::question::Outcome;
+use relax_spec::suite::Case;
 use relax_spec::suite::ledger::{KnownDivergence, Standing};
 
-/// A line of JSON for each case, and one with the sum.
+/// What is known of a run before it begins.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunHeader(Value);
+
+/// The version of the form of the lines.
+const FORMAT: u32 = 1;
+
+impl RunHeader {
+    /// The header of a run: who is asked, by which edition, and which suite, of which `asked` cases are asked.
+    pub fn new(implementation: &Identity, edition: Edition, suite: &[Case], asked: usize) -> RunHeader {
+        RunHeader(json!({
+            "type": "header",
+            "format": FORMAT,
+            "relax_spec": env!("CARGO_PKG_VERSION"),
+            "implementation": to_value(implementation),
+            "edition": edition.name(),
+            "suite": { "hash": suite_hash(suite), "cases": suite.len() },
+            "asked": asked,
+        }))
+    }
+}
+
+/// The header, a line of JSON for each case, and one with the sum.
 pub fn jsonl(report: &ConformanceReport) -> Result<String, ReportError> {
     let cases = report.rows.iter().map(jsonl_case);
-    cases.chain([jsonl_sum(report)]).collect()
+    [jsonl_header(report.header)].into_iter().chain(cases).chain([jsonl_sum(report)]).collect()
+}
+
+/// The first line.
+pub fn jsonl_header(header: &RunHeader) -> Result<String, ReportError> {
+    line(&header.0)
 }
 
 /// The line of a case.
@@ -26,16 +57,16 @@ pub fn jsonl_sum(report: &ConformanceReport) -> Result<String, ReportError> {
     line(&sum(report))
 }
 
-fn line(value: &serde_json::Value) -> Result<String, ReportError> {
+fn line(value: &Value) -> Result<String, ReportError> {
     Ok(visible_json(&format!("{value}\n")).into_owned())
 }
 
-fn case(row: &CaseRow) -> serde_json::Value {
+fn case(row: &CaseRow) -> Value {
     let given = match &row.result.outcome {
         Outcome::Answer { answer, .. } => to_value(answer),
-        _ => serde_json::Value::Null,
+        _ => Value::Null,
     };
-    let expected: Vec<serde_json::Value> = row.case.allow.iter().map(to_value).collect();
+    let expected: Vec<Value> = row.case.allow.iter().map(to_value).collect();
     json!({
         "type": "case",
         "case": row.case.id,
@@ -49,6 +80,9 @@ fn case(row: &CaseRow) -> serde_json::Value {
         "given": given,
         "message": row.result.outcome.to_string(),
         "why": row.result.comparison.why,
+        "case_why": row.case.why,
+        "notes": row.notes(),
+        "link": known(row).and_then(|known| known.link.as_ref()),
         "literal": row.result.comparison.literal,
         "adds_purity": row.result.comparison.adds_purity,
         "unexpected": row.standing.is_unexpected(),
@@ -67,7 +101,7 @@ fn known<'r>(row: &'r CaseRow) -> Option<&'r KnownDivergence> {
     }
 }
 
-fn sum(report: &ConformanceReport) -> serde_json::Value {
+fn sum(report: &ConformanceReport) -> Value {
     let totals: BTreeMap<&str, usize> = report.totals().iter().map(|(verdict, n)| (verdict.name(), *n)).collect();
     json!({
         "type": "summary",
@@ -80,5 +114,6 @@ fn sum(report: &ConformanceReport) -> serde_json::Value {
         "unexpected": report.unexpected(),
         "stale": report.stale,
         "stopped": report.stopped,
+        "diagnosis": report.diagnosis.to_string().lines().collect::<Vec<&str>>(),
     })
 }

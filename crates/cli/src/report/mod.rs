@@ -7,14 +7,19 @@ mod divergence;
 mod human;
 mod junit;
 mod lines;
+mod markdown;
+mod page;
+pub mod runs;
 mod template;
 mod words;
 
 use std::collections::BTreeMap;
 
+use ::campaign::diagnosis::Diagnosis;
 use ask::protocol::Identity;
 use ask::runner::{CaseResult, RunResult};
 use relax_spec::book::Edition;
+use relax_spec::question::Outcome;
 use relax_spec::suite::Case;
 use relax_spec::suite::compare::CaseVerdict;
 use relax_spec::suite::ledger::{DeviationClass, KnownDivergence, Ledger, Standing};
@@ -23,8 +28,9 @@ pub use diff::difference;
 pub use divergence::{Again, DivergenceReport, command_line};
 pub use human::human;
 pub use junit::junit;
-pub use lines::{jsonl, jsonl_case, jsonl_sum};
-pub use template::{html, markdown};
+pub use lines::{RunHeader, jsonl, jsonl_case, jsonl_header, jsonl_sum};
+pub use markdown::markdown;
+pub use page::{html, summary};
 pub use words::{answer, programs};
 
 /// The reason why a report cannot be written.
@@ -43,6 +49,8 @@ pub enum ReportError {
 
 /// A run in comparison with a ledger.
 pub struct ConformanceReport<'a> {
+    /// The first line.
+    pub header: &'a RunHeader,
     /// The implementation that was asked.
     pub implementation: &'a Identity,
     /// The edition of the questions.
@@ -53,6 +61,8 @@ pub struct ConformanceReport<'a> {
     pub stale: Vec<&'a KnownDivergence>,
     /// Whether the run ended before all cases were asked.
     pub stopped: bool,
+    /// What the implementation does as a whole where it is unexpectedly wrong.
+    pub diagnosis: Diagnosis,
 }
 
 /// A case with its result.
@@ -74,6 +84,7 @@ impl<'a> ConformanceReport<'a> {
     /// Compares a run with a ledger. `stale` are the entries of the ledger for cases that the suite does not have.
     /// `again` is the command that asks a case again.
     pub fn new(
+        header: &'a RunHeader,
         cases: &[&'a Case],
         run: &'a RunResult,
         ledger: &'a Ledger,
@@ -89,11 +100,13 @@ impl<'a> ConformanceReport<'a> {
             })
             .collect();
         ConformanceReport {
+            header,
             implementation: &run.implementation,
             edition: run.edition,
             rows,
             stale,
             stopped: run.stopped,
+            diagnosis: Diagnosis::default(),
         }
     }
 
@@ -148,6 +161,19 @@ impl<'a> ConformanceReport<'a> {
         };
         let classes = DeviationClass::ALL.into_iter().map(|class| (class.name(), count(Some(class))));
         classes.chain([("of no class", count(None))]).filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// The reasons why cases were not asked, the most frequent first: what is missing, without what it is in a case.
+    pub fn reasons(&self) -> Vec<(&'a str, usize)> {
+        let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+        for row in &self.rows {
+            if let Outcome::Unsupported { what } = &row.result.outcome {
+                *reasons.entry(what.split(": ").next().unwrap_or(what)).or_default() += 1;
+            }
+        }
+        let mut reasons: Vec<(&str, usize)> = reasons.into_iter().collect();
+        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        reasons
     }
 
     /// `12 defect, 3 licence of the text`; empty if nothing is known.

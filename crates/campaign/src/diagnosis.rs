@@ -1,0 +1,291 @@
+//! What an implementation does as a whole where it is wrong: whether its wrong answers are those of the oracle with one
+//! rule switched off, one row of a definition by cases changed, or one erratum taken literally.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use ask::runner::CaseResult;
+use relax_spec::book::{Edition, Erratum, Reading, Rule, RuleSet};
+use relax_spec::judge::{Cx, Mistake, RowMutant};
+use relax_spec::oracle;
+use relax_spec::question::Outcome;
+use relax_spec::suite::Case;
+use relax_spec::suite::compare::{CaseVerdict, compare};
+use relax_spec::suite::knockout::{STEPS, within};
+
+/// A change of the oracle.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Change {
+    /// The text is taken literally in one point.
+    Literal(Erratum),
+    /// A rule is switched off.
+    Without(Rule),
+    /// A mistake is made at a row.
+    Row(RowMutant),
+}
+
+/// A change, with the cases that it explains and those that speak against it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SharedCause {
+    /// The changes that explain the same cases equally well, the simplest first.
+    pub changes: Vec<Change>,
+    /// The number of wrong answers that are those of the changed oracle.
+    pub explained: usize,
+    /// The number of right answers that the changed oracle would not give.
+    pub against: usize,
+}
+
+/// The result of a diagnosis.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Diagnosis {
+    /// The number of wrong answers that were looked at.
+    pub wrong: usize,
+    /// The explanations, each of wrong answers that those before it leave.
+    pub explanations: Vec<SharedCause>,
+}
+
+/// The maximum number of wrong answers to look at, of right answers to hold against a change, and of explanations.
+const WRONG: usize = 300;
+const RIGHT: usize = 150;
+/// The maximum number of right answers of which it is found out what they depend on.
+const LOOKED_AT: usize = 3_000;
+const MOST: usize = 5;
+/// The number of parts in a hundred of the wrong answers from which on an explanation is one for all of them.
+const ALL_IN_HUNDRED: usize = 80;
+/// The minimum number of wrong answers for an explanation of a part of them. One alone could be a coincidence.
+const LEAST: usize = 3;
+/// One case against a change for so many that it explains is forgiven: a mistake in code is rarely exactly one of ours.
+const FORGIVEN: usize = 5;
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Literal(erratum) => write!(f, "the text were taken literally in {erratum}"),
+            Change::Without(rule) => write!(f, "there were no {rule}"),
+            Change::Row(RowMutant { rule, mistake: Mistake::Dropped }) => write!(f, "a row of {rule} were missing"),
+            Change::Row(RowMutant { rule, mistake: Mistake::Negated }) => write!(f, "{rule} were reversed"),
+            Change::Row(RowMutant { rule, mistake: Mistake::Swapped }) => {
+                write!(f, "the row behind {rule} came before it")
+            }
+        }
+    }
+}
+
+impl Change {
+    /// The rules that it is about.
+    pub fn rules(self) -> Vec<Rule> {
+        match self {
+            Change::Literal(erratum) => erratum.info().map(|info| info.rules).unwrap_or_default(),
+            Change::Without(rule) | Change::Row(RowMutant { rule, .. }) => vec![rule],
+        }
+    }
+
+    fn apply(self, cx: Cx) -> Cx {
+        match self {
+            Change::Literal(erratum) => cx.with_reading(Reading::literal_only(&[erratum])),
+            Change::Without(rule) => cx.with_mask(RuleSet::from_iter([rule])),
+            Change::Row(mutant) => cx.with_row_mutant(mutant),
+        }
+    }
+}
+
+impl Diagnosis {
+    /// The explanation of nearly all wrong answers, if there is one.
+    pub fn single(&self) -> Option<&SharedCause> {
+        let first = self.explanations.first()?;
+        (first.explained * 100 >= self.wrong * ALL_IN_HUNDRED).then_some(first)
+    }
+}
+
+/// `behaves as if there were no SUB.TOP (14 of 14 wrong answers, 0 right ones against it)`.
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.wrong == 0 {
+            return Ok(());
+        }
+        if self.single().is_none() {
+            writeln!(f, "no single rule, row or erratum explains the {} wrong answers", self.wrong)?;
+        }
+        for SharedCause { changes, explained, against } in &self.explanations {
+            let changes: Vec<String> = changes.iter().take(2).map(ToString::to_string).collect();
+            let of = format!("{explained} of {} wrong answers, {against} right ones against it", self.wrong);
+            writeln!(f, "behaves as if {} ({of})", changes.join(", or "))?;
+        }
+        Ok(())
+    }
+}
+
+/// An answer of the implementation, with what the oracle used for its own.
+struct Asked<'a> {
+    case: &'a Case,
+    given: &'a Outcome,
+    rules: RuleSet,
+    changes: BTreeSet<Change>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(case: &'a Case, given: &'a Outcome, edition: Edition) -> Option<Asked<'a>> {
+        let base = Cx::new().with_edition(case.basis_in(edition)).with_rows_noted().with_errata_noted();
+        let (rules, rows, errata) = within(STEPS, &base, |cx| {
+            let mut cx = cx.clone();
+            let _ = oracle::outcome(&mut cx, &case.ask);
+            (*cx.recorded(), cx.rows_looked_at(), cx.errata_asked_after())
+        })
+        .ok()?;
+        let own = |rule: &Rule| rule.info().succeeds.is_empty();
+        let mut changes: BTreeSet<Change> = rules.iter().map(Change::Without).collect();
+        for rule in rows.rows.iter().filter(own) {
+            let possible = |mistake: &Mistake| match mistake {
+                Mistake::Dropped => true,
+                Mistake::Negated => !rows.kinds.contains(rule),
+                Mistake::Swapped => rows.followed.contains(rule),
+            };
+            let mutants = Mistake::ALL.into_iter().filter(possible).map(|mistake| RowMutant { rule, mistake });
+            changes.extend(mutants.map(Change::Row));
+        }
+        changes.extend(errata.into_iter().map(Change::Literal));
+        Some(Asked { case, given, rules, changes })
+    }
+
+    /// The outcome of the changed oracle.
+    fn under(&self, change: Change, edition: Edition) -> Option<Outcome> {
+        let base = change.apply(Cx::new().with_edition(self.case.basis_in(edition)));
+        within(STEPS, &base, |cx| oracle::outcome(&mut cx.clone(), &self.case.ask)).ok()
+    }
+
+    /// Whether the answer is that of the changed oracle.
+    fn is_explained(&self, change: Change, edition: Edition) -> bool {
+        match self.under(change, edition) {
+            Some(Outcome::Answer { answer, warnings: _ }) => {
+                let case =
+                    Case { allow: vec![answer], literal: None, erratum: None, warnings: None, ..self.case.clone() };
+                compare(&case, self.given, edition, false).verdict == CaseVerdict::Agree
+            }
+            // Both refuse what the oracle answers.
+            Some(Outcome::Rejected { .. } | Outcome::Trapped { .. }) => {
+                matches!(self.given, Outcome::Rejected { .. } | Outcome::Trapped { .. })
+            }
+            Some(_) | None => false,
+        }
+    }
+
+    /// Whether the changed oracle still gives the right answer.
+    fn holds(&self, change: Change, edition: Edition) -> bool {
+        let verdict = |outcome: Outcome| compare(self.case, &outcome, edition, false).verdict;
+        self.under(change, edition).map(verdict) == Some(CaseVerdict::Agree)
+    }
+}
+
+/// Explains the wrong answers of a run as far as possible, without those that are known.
+pub fn diagnosis(
+    cases: &[&Case],
+    results: &[CaseResult],
+    edition: Edition,
+    is_known: &dyn Fn(&CaseResult) -> bool,
+) -> Diagnosis {
+    let of = |verdict: CaseVerdict, most: usize| -> Vec<Asked<'_>> {
+        let mut results: Vec<&CaseResult> =
+            results.iter().filter(|result| result.comparison.verdict == verdict && !is_known(result)).collect();
+        // Those of all chapters, rather than the first.
+        let step = results.len().div_ceil(most).max(1);
+        results = results.into_iter().step_by(step).collect();
+        let asked = results.iter().filter_map(|result| Asked::of(cases.get(result.index)?, &result.outcome, edition));
+        asked.collect()
+    };
+    let mut left = of(CaseVerdict::Diverge, WRONG);
+    let mut diagnosis = Diagnosis { wrong: left.len(), explanations: Vec::new() };
+    if left.is_empty() {
+        return diagnosis;
+    }
+    let right = of(CaseVerdict::Agree, LOOKED_AT);
+    while diagnosis.explanations.len() < MOST && !left.is_empty() {
+        let Some(best) = best(&left, &right, edition) else { break };
+        // A part of the wrong answers may be explained by coincidence, the whole not.
+        if best.explained < LEAST && best.explained < left.len() {
+            break;
+        }
+        let change = best.changes.first().copied();
+        left.retain(|asked| change.is_some_and(|change| !asked.is_explained(change, edition)));
+        diagnosis.explanations.push(best);
+    }
+    diagnosis
+}
+
+/// The change that explains most of the wrong answers, where few right ones are against it.
+fn best(wrong: &[Asked<'_>], right: &[Asked<'_>], edition: Edition) -> Option<SharedCause> {
+    let changes: BTreeSet<Change> = wrong.iter().flat_map(|asked| asked.changes.iter().copied()).collect();
+    let explained = |change: Change| {
+        let concerned = wrong.iter().filter(|asked| asked.changes.contains(&change));
+        concerned.filter(|asked| asked.is_explained(change, edition)).count()
+    };
+    let mut found: Vec<(Change, usize)> =
+        changes.into_iter().map(|change| (change, explained(change))).filter(|(_, explained)| *explained > 0).collect();
+    found.sort_by_key(|(_, explained)| std::cmp::Reverse(*explained));
+    let mut best: Option<SharedCause> = None;
+    for (change, explained) in found {
+        if best.as_ref().is_some_and(|best| explained < best.explained) {
+            break;
+        }
+        let concerned = right.iter().filter(|asked| asked.is_concerned(change)).take(RIGHT);
+        let against = concerned.filter(|asked| !asked.holds(change, edition)).count();
+        if against * FORGIVEN > explained {
+            continue;
+        }
+        match &mut best {
+            Some(best) if best.against < against => {}
+            Some(best) if best.against == against => best.changes.push(change),
+            Some(_) | None => best = Some(SharedCause { changes: vec![change], explained, against }),
+        }
+    }
+    best
+}
+
+impl Asked<'_> {
+    /// Whether the change can have an effect on the answer.
+    fn is_concerned(&self, change: Change) -> bool {
+        match change {
+            Change::Without(rule) => self.rules.contains(rule),
+            Change::Literal(_) | Change::Row(_) => self.changes.contains(&change),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ask::conformance;
+
+    /// The results of an oracle with changes as an implementation, on cases of some chapters.
+    fn diagnosed(changes: &[Change]) -> Diagnosis {
+        let edition = Edition::default();
+        let suite = conformance::suite().unwrap();
+        let chapters = ["types", "compatibility", "unification", "subtyping", "struct_info"];
+        let cases: Vec<&Case> = suite
+            .iter()
+            .filter(|case| {
+                case.editions.contains(&edition) && case.proposal.is_none() && chapters.contains(&case.chapter())
+            })
+            .collect();
+        let answer = |(index, case): (usize, &&Case)| {
+            let cx = changes.iter().fold(Cx::new().with_edition(edition), |cx, change| change.apply(cx));
+            let outcome = within(STEPS, &cx, |cx| oracle::outcome(&mut cx.clone(), &case.ask)).ok()?;
+            let comparison = compare(case, &outcome, edition, false);
+            Some(CaseResult { index, outcome, comparison, time: std::time::Duration::ZERO })
+        };
+        let results: Vec<CaseResult> = cases.iter().enumerate().filter_map(answer).collect();
+        diagnosis(&cases, &results, edition, &|_| false)
+    }
+
+    #[test]
+    fn a_change_is_found_again_and_two_are_not_one() {
+        assert_eq!(diagnosed(&[]), Diagnosis::default());
+        let rule = |id: &str| Change::Without(id.parse().unwrap());
+        for change in [rule("SUB.TOP"), rule("SI.UNIFY.OBJECT"), Change::Literal("A01".parse().unwrap())] {
+            let diagnosis = diagnosed(&[change]);
+            let single = diagnosis.single().unwrap_or_else(|| panic!("{change}: {diagnosis}"));
+            assert_eq!(single.against, 0, "{change}");
+            let rules: Vec<Rule> = single.changes.iter().flat_map(|found| found.rules()).collect();
+            assert!(change.rules().iter().any(|rule| rules.contains(rule)), "{change}: {diagnosis}");
+        }
+    }
+}
