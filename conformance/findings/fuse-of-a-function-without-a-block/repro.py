@@ -13,7 +13,7 @@ except ImportError:
     from tvm.script import tir as T
 
 OUT = "out_sinfo" if hasattr(relax, "TensorStructInfo") else "out_ty"
-PROGRAM = f"""
+PROGRAM = """
 @I.ir_module
 class Module:
     @T.prim_func(private=True)
@@ -26,13 +26,13 @@ class Module:
     def main(x: R.Tensor((4,), "float32")):
         cls = Module
         with R.dataflow():
-            y = R.call_tir(cls.first, (x,), {OUT}=R.Tensor((1,), "float32"))
-            z = R.call_tir(cls.twice, (y,), {OUT}=R.Tensor((1,), "float32"))
+            y = R.call_tir(cls.first, (x,), out_sinfo=R.Tensor((1,), "float32"))
+            z = R.call_tir(cls.twice, (y,), out_sinfo=R.Tensor((1,), "float32"))
             R.output(z)
         return z
 """
 
-module = tvm.script.from_source(PROGRAM, {"I": I, "R": R, "T": T})
+module = tvm.script.from_source(PROGRAM.replace("out_sinfo", OUT), {"I": I, "R": R, "T": T})
 expected = "accepted"
 try:
     for name in ("AnnotateTIROpPattern", "FuseOps", "FuseTIR"):

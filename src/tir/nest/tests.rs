@@ -292,8 +292,9 @@ fn what_is_affine_or_checked_in_each_lane_is_a_nest() {
     // What they allocate is not there when the loop is looked at.
     let bodies = BODIES.iter().filter(|body| !body.contains("alloc_buffer"));
     let plain: Vec<&&str> = bodies.filter(|body| !begins_with_a_nest(&with_body(body))).collect();
-    // Its declaration does not include what it reads.
-    assert_eq!(plain.len(), 1, "{plain:?}");
-    assert!(plain.iter().all(|body| body.contains("A[vi, vj + 1]")), "{plain:?}");
+    // The declaration of the one does not include what it reads; the variables of the other rest on what it writes.
+    let known = |body: &&&str| body.contains("A[vi, vj + 1]") || body.contains("m: T.float32 = T.max(B[vi, 0]");
+    assert_eq!(plain.iter().filter(|body| known(body)).count(), 2, "{plain:?}");
+    assert_eq!(plain.len(), 2, "{plain:?}");
     assert!(!begins_with_a_nest(&with_body("for i, j in T.grid(6, 7):\n    if j > 3:\n        B[i, j] = A[i, j]")));
 }
