@@ -217,7 +217,7 @@ impl OpDef {
 /// A list that is shorter than it has to be stands for one that repeats it.
 fn repeated(value: AttrValue, wanted: usize) -> AttrValue {
     match value {
-        AttrValue::List(items) if !items.is_empty() && items.len() < wanted && wanted % items.len() == 0 => {
+        AttrValue::List(items) if !items.is_empty() && items.len() < wanted && wanted.is_multiple_of(items.len()) => {
             AttrValue::List(items.iter().cycle().take(wanted).cloned().collect())
         }
         value => value,

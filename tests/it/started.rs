@@ -45,7 +45,7 @@ fn the_only_function_is_started_and_missing_arguments_are_named() {
     assert!(status == 0 && out.starts_with("allowed"), "{out}");
     assert_eq!(run(&["refine", &predict, &predict, "--runs", "0", "--arg", x]).0, 2);
     let two =
-        file(&dir, "two.py", PREDICT.to_string() + &PREDICT.replace("predict", "other").split_once(":\n").unwrap().1);
+        file(&dir, "two.py", PREDICT.to_string() + PREDICT.replace("predict", "other").split_once(":\n").unwrap().1);
     let (status, _, err) = run(&["run", &two]);
     assert!(status == 2 && err.contains("possible entry points: predict, other"), "{err}");
 }

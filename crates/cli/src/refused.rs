@@ -23,6 +23,7 @@ const OF_THE_RUN: &str = "every run names the edition by which it was judged";
 const OF_THE_QUESTION: &str = "every question names its edition, and its proposal";
 const OF_THE_FINDING: &str =
     "the case holds in the edition by which the finding was judged, and in those that you name in it";
+const OF_THE_CALL: &str = "every call of a tool may name its edition, and no tool takes a proposal";
 const SAME_SCRIPT: &str = "the commands, which is what a script completes, are the same in all editions";
 
 /// All commands that do not take both options.
@@ -49,6 +50,7 @@ const REASONS: &[OptionRefusals] = &[
     OptionRefusals { command: "promote", edition: OF_THE_FINDING, proposal: "campaigns judge by editions alone" },
     OptionRefusals { command: "export", edition: OF_THE_CASE, proposal: OF_THE_CASE },
     OptionRefusals { command: "adapter", edition: OF_THE_QUESTION, proposal: OF_THE_QUESTION },
+    OptionRefusals { command: "mcp", edition: OF_THE_CALL, proposal: OF_THE_CALL },
     OptionRefusals { command: "completions", edition: SAME_SCRIPT, proposal: SAME_SCRIPT },
 ];
 

@@ -43,8 +43,8 @@ fn folded<T: Copy + Into<f64>>(
                 let mut results: [f64; TOGETHER] =
                     std::array::from_fn(|line| first(base + line, lines[line][0].into()));
                 for place in 1..count {
-                    for (line, result) in results.iter_mut().enumerate() {
-                        *result = next(*result, base + line, lines[line][place].into());
+                    for (line, (result, x)) in results.iter_mut().zip(lines).enumerate() {
+                        *result = next(*result, base + line, x[place].into());
                     }
                 }
                 *out = results;

@@ -348,13 +348,13 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
         }
     }
 
-    fn to_int(&mut self, step: impl FnOnce(Reg) -> Step) -> Option<Reg> {
+    fn int_by(&mut self, step: impl FnOnce(Reg) -> Step) -> Option<Reg> {
         let to = self.int_reg();
         self.code.push(step(to));
         Some(to)
     }
 
-    fn to_float(&mut self, step: impl FnOnce(Reg) -> Step) -> Option<Reg> {
+    fn float_by(&mut self, step: impl FnOnce(Reg) -> Step) -> Option<Reg> {
         let to = self.float_reg();
         self.code.push(step(to));
         Some(to)
@@ -390,7 +390,7 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
                 return Some(self.constant(value));
             }
             let of = self.affine_number(affine);
-            return self.to_int(|to| Step::Affine { to, of });
+            return self.int_by(|to| Step::Affine { to, of });
         }
         match e {
             Int::Slot(slot) => self.known.iter().rev().find_map(|(known, value)| match value {
@@ -399,7 +399,7 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
             }),
             Int::Load(access) => {
                 let from = self.place(access, mask, false)?;
-                self.to_int(|to| Step::LoadInt { to, from, mask })
+                self.int_by(|to| Step::LoadInt { to, from, mask })
             }
             Int::Add(o, repr) => self.whole(Whole::Plus, o, *repr, mask),
             Int::Sub(o, repr) => self.whole(Whole::Minus, o, *repr, mask),
@@ -412,17 +412,17 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
                 let (a, b) = self.ints(operands, mask)?;
                 self.fails = true;
                 let (left, repr, dtype) = (*left, *repr, *dtype);
-                self.to_int(|to| Step::Shift { to, left, a, b, repr, dtype, mask })
+                self.int_by(|to| Step::Shift { to, left, a, b, repr, dtype, mask })
             }
             Int::Compare(op, o, repr) => {
                 let (a, b) = self.ints(o, mask)?;
                 let (op, repr) = (*op, *repr);
-                self.to_int(|to| Step::Compare { to, op, a, b, repr })
+                self.int_by(|to| Step::Compare { to, op, a, b, repr })
             }
             Int::CompareFloats(op, o) => {
                 let (a, b, op) = (self.float(&o.0, mask)?, self.float(&o.1, mask)?, *op);
                 self.fails |= self.is_ring();
-                self.to_int(|to| Step::CompareFloats { to, op, a, b, mask })
+                self.int_by(|to| Step::CompareFloats { to, op, a, b, mask })
             }
             Int::Not(e) => self.function_of(IntFunction::Not, e, Repr::of(DataType::BOOL)?, mask),
             Int::BitNot(e, repr) => self.function_of(IntFunction::BitNot, e, *repr, mask),
@@ -449,19 +449,19 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
                 let a = self.int(&o.0, mask)?;
                 let inside = self.also(mask, a)?;
                 let b = self.int(&o.1, Some(inside))?;
-                self.to_int(|to| Step::And { to, a, b })
+                self.int_by(|to| Step::And { to, a, b })
             }
             Int::Or(o) => {
                 let a = self.int(&o.0, mask)?;
                 let not = self.int_function(IntFunction::Not, a, Repr::of(DataType::BOOL)?)?;
                 let inside = self.also(mask, not)?;
                 let b = self.int(&o.1, Some(inside))?;
-                self.to_int(|to| Step::Or { to, a, b })
+                self.int_by(|to| Step::Or { to, a, b })
             }
             Int::Choice(c) => {
                 let (condition, then, otherwise) = self.sides(&c.0, mask)?;
                 let (a, b) = (self.int(&c.1, Some(then))?, self.int(&c.2, Some(otherwise))?);
-                self.to_int(|to| Step::SelectInt { to, condition, a, b })
+                self.int_by(|to| Step::SelectInt { to, condition, a, b })
             }
             Int::Picked(choice, op, o, repr) => {
                 let (a, b) = self.ints(o, mask)?;
@@ -479,12 +479,12 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
             Int::Truncate(e, repr, dtype) if !self.is_ring() => {
                 let (a, repr, dtype) = (self.float(e, mask)?, *repr, *dtype);
                 self.fails = true;
-                self.to_int(|to| Step::Truncate { to, a, repr, dtype, mask })
+                self.int_by(|to| Step::Truncate { to, a, repr, dtype, mask })
             }
             Int::Test(test, e) => {
                 let (a, test) = (self.float(e, mask)?, *test);
                 self.fails |= self.is_ring();
-                self.to_int(|to| Step::Test { to, test, a, mask })
+                self.int_by(|to| Step::Test { to, test, a, mask })
             }
             Int::Let(l) => {
                 self.binding(&l.0, mask)?;
@@ -500,17 +500,17 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
 
     fn whole(&mut self, op: Whole, o: &'p (Int, Int), repr: Repr, mask: Option<Reg>) -> Option<Reg> {
         let (a, b) = self.ints(o, mask)?;
-        self.to_int(|to| Step::Whole { to, op, a, b, repr })
+        self.int_by(|to| Step::Whole { to, op, a, b, repr })
     }
 
     fn int_binary(&mut self, op: IntOp, (a, b): (Reg, Reg), repr: Repr, mask: Option<Reg>) -> Option<Reg> {
         let divides = matches!(op, IntOp::Div | IntOp::Mod | IntOp::FloorDiv | IntOp::FloorMod);
         self.fails |= divides && self.ints[b].is_none_or(|divisor| divisor == 0);
-        self.to_int(|to| Step::IntBinary { to, op, a, b, repr, mask })
+        self.int_by(|to| Step::IntBinary { to, op, a, b, repr, mask })
     }
 
     fn int_function(&mut self, function: IntFunction, a: Reg, repr: Repr) -> Option<Reg> {
-        self.to_int(|to| Step::IntFunction { to, function, a, repr })
+        self.int_by(|to| Step::IntFunction { to, function, a, repr })
     }
 
     fn function_of(&mut self, function: IntFunction, e: &'p Int, repr: Repr, mask: Option<Reg>) -> Option<Reg> {
@@ -522,7 +522,7 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
     fn also(&mut self, mask: Option<Reg>, condition: Reg) -> Option<Reg> {
         match mask {
             None => Some(condition),
-            Some(mask) => self.to_int(|to| Step::And { to, a: mask, b: condition }),
+            Some(mask) => self.int_by(|to| Step::And { to, a: mask, b: condition }),
         }
     }
 
@@ -572,7 +572,7 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
             },
             Float::Load(access) => {
                 let from = self.place(access, mask, false)?;
-                self.to_float(|to| Step::LoadFloat { to, from, mask })
+                self.float_by(|to| Step::LoadFloat { to, from, mask })
             }
             Float::Add(o, float) => self.field(Field::Plus, o, *float, mask),
             Float::Sub(o, float) => self.field(Field::Minus, o, *float, mask),
@@ -581,36 +581,36 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
             Float::Binary(op, o, float) => {
                 let (a, b, op, float) = (self.float(&o.0, mask)?, self.float(&o.1, mask)?, *op, *float);
                 self.fails |= self.is_ring();
-                self.to_float(|to| Step::FloatBinary { to, op, a, b, float, mask })
+                self.float_by(|to| Step::FloatBinary { to, op, a, b, float, mask })
             }
             Float::Picked(choice, op, o, float) => {
                 let (a, b, op, float) = (self.float(&o.0, mask)?, self.float(&o.1, mask)?, *op, *float);
                 (self.fails, self.notes) = (self.fails || self.is_ring(), true);
-                let picked = self.to_float(|to| Step::FloatBinary { to, op, a, b, float, mask })?;
+                let picked = self.float_by(|to| Step::FloatBinary { to, op, a, b, float, mask })?;
                 self.code.push(Step::NoteFloats { choice: *choice, a, b, picked, mask });
                 Some(picked)
             }
             Float::Choice(c) => {
                 let (condition, then, otherwise) = self.sides(&c.0, mask)?;
                 let (a, b) = (self.float(&c.1, Some(then))?, self.float(&c.2, Some(otherwise))?);
-                self.to_float(|to| Step::SelectFloat { to, condition, a, b })
+                self.float_by(|to| Step::SelectFloat { to, condition, a, b })
             }
             Float::FromInt(e, repr, float) => {
                 let (a, repr, float) = (self.int(e, mask)?, *repr, *float);
-                self.to_float(|to| Step::FromInt { to, a, repr, float })
+                self.float_by(|to| Step::FromInt { to, a, repr, float })
             }
             Float::Round(e, from, float) => {
                 let (a, from, float) = (self.float(e, mask)?, *from, *float);
-                self.to_float(|to| Step::Cast { to, a, from, float })
+                self.float_by(|to| Step::Cast { to, a, from, float })
             }
             Float::Unary(function, e, float) => {
                 let (a, function, float) = (self.float(e, mask)?, *function, *float);
-                self.to_float(|to| Step::Function { to, function, a, float })
+                self.float_by(|to| Step::Function { to, function, a, float })
             }
             Float::Binary2(function, o, float) => {
                 let (a, b) = (self.float(&o.0, mask)?, self.float(&o.1, mask)?);
                 let (function, float) = (*function, *float);
-                self.to_float(|to| Step::FunctionOfTwo { to, function, a, b, float })
+                self.float_by(|to| Step::FunctionOfTwo { to, function, a, b, float })
             }
             Float::Let(l) => {
                 self.binding(&l.0, mask)?;
@@ -622,7 +622,7 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
 
     fn field(&mut self, op: Field, o: &'p (Float, Float), float: FloatType, mask: Option<Reg>) -> Option<Reg> {
         let (a, b) = (self.float(&o.0, mask)?, self.float(&o.1, mask)?);
-        self.to_float(|to| Step::Field { to, op, a, b, float })
+        self.float_by(|to| Step::Field { to, op, a, b, float })
     }
 
     // Statements and accesses.

@@ -473,10 +473,10 @@ impl<N: Arithmetic> Lanes<N> {
     fn tried(&mut self, to: Reg, mask: Option<Reg>, f: impl Fn(&Lanes<N>, usize) -> Option<i64>) -> Done {
         let mut out = std::mem::take(&mut self.ints[to]);
         let mut done = Ok(());
-        for lane in 0..self.count {
+        for (lane, out) in out.iter_mut().enumerate().take(self.count) {
             match f(self, lane) {
-                Some(value) => out[lane] = value,
-                None if mask.is_some_and(|mask| self.ints[mask][lane] == 0) => out[lane] = 0,
+                Some(value) => *out = value,
+                None if mask.is_some_and(|mask| self.ints[mask][lane] == 0) => *out = 0,
                 None => {
                     done = Err(Fails(lane));
                     break;

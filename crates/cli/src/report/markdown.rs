@@ -177,7 +177,8 @@ mod tests {
             let text: String = lines.map(|line| format!("{line}\n")).collect();
             let page = markdown(&read(&text).unwrap());
             assert!(page.len() <= LONGEST, "{}", page.len());
-            assert!(count == 0 || page.contains("more unexpected findings"), "{count}");
+            // A few findings have room, each cut.
+            assert!(count <= 3 || page.contains("more unexpected findings"), "{count}");
             let open = page.lines().fold(None, |open: Option<&str>, line| match open {
                 Some(fence) if fence == line => None,
                 None if line.trim_start().starts_with("```") => Some(line),
