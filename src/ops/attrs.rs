@@ -193,9 +193,9 @@ impl OpDef {
 }
 
 impl OpDef {
-    /// The attributes of a call, with the defaults of omitted ones, each in one spelling: a list for a single integer that
-    /// stands for one, as many as there are axes for those that stand for all of them, and a float for a float. `None`
-    /// if one is missing or has the wrong kind.
+    /// The attributes of a call, with the defaults of omitted ones, each in one spelling. A single integer that stands
+    /// for a list becomes one, with as many items as there are axes if it stands for all of them. `None` if an
+    /// attribute is missing or has the wrong kind.
     pub fn spelled_out(&self, call: &Call) -> Option<Attrs> {
         let mut attrs = self.completed(call).ok()?.attrs;
         // An adaptive window has one size for each axis of the layout but the batch and the channels.

@@ -3,9 +3,9 @@
 //! When a loop is entered, the nest that begins with it is compiled with the sizes, strides and variables of that
 //! moment. Indices that are affine in the numbers of rounds are computed once for all strips of lanes. Bounds and
 //! declared regions are proved for all rounds, from the exact ranges of affine expressions; bounds that are not proved
-//! are checked in each lane. The result is that of the rounds in order, bit for bit, with the same steps: lanes are
-//! computed together only if no round of a strip reads what another one writes, or if all that they do is to combine
-//! elements with values, which is then done in order. If a lane fails, its round is run by the interpreter of the
+//! are checked in each lane. The result is that of the rounds in order, bit for bit, with the same steps. Lanes are
+//! computed together only if no round of a strip reads what another one writes. If all that they do is to combine
+//! elements with values, that is done in order. If a lane fails, its round is run by the interpreter of the
 //! tree, which reports the error.
 //!
 //! Not here: noise, rounds that may run at once, and statements other than stores and variables.
@@ -22,7 +22,7 @@ use super::code::ForCode;
 use super::error::TirResult;
 use super::run::Machine;
 use crate::value::Side;
-use compile::{Compiler, MOST_LANES, Nest, Refusal};
+use compile::{MOST_LANES, Nest, NestCompiler, Refusal};
 use lanes::{Fails, Lanes, Offsets};
 
 /// How often the nest of a loop may turn out to be impossible before it is no longer tried.
@@ -47,7 +47,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         if refused >= MOST_REFUSALS || f.beside.is_some() || self.has_noise() || self.rounds.inside() {
             return Ok(false);
         }
-        let nest = match Compiler::nest(self, f) {
+        let nest = match NestCompiler::nest(self, f) {
             Ok(nest) => nest,
             Err(Refusal::Small) => return Ok(false),
             Err(Refusal::Unknown) => {

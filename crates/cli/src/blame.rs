@@ -49,9 +49,9 @@ use verdict::{Judged, PassVerdict, inputs};
 /// TVM records the module after each pass of a pipeline. Each changed module is compared with the one before it, by
 /// `refine` and by the properties that a pass must also preserve: scopes, well-formedness, normal form, purity,
 /// information, exported names. Each verdict takes one line. The answer is the first pass whose result is not allowed;
-/// if there is none, it is the pass that refuses the program, or without which nothing refuses it. The generated code is
-/// judged in the same way: its instructions run here, its compiled functions in TVM. Then the last module is compared
-/// with the program, and the pipeline runs again without the pass, to see whether the difference remains.
+/// if there is none, it is the pass that refuses the program, or without which nothing refuses it. The generated code
+/// is judged in the same way: its instructions run here, its compiled functions in TVM. Then the last module is
+/// compared with the program, and the pipeline runs again without the pass, to see whether the difference remains.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec blame model.py --adapter tvm@0.27

@@ -257,6 +257,10 @@ fn place_by_place(
     pool_size: &[usize],
     f: impl Fn(&[Scalar], usize) -> Result<Scalar, Stop>,
 ) -> Result<(), Stop> {
+    // There may be many places without a channel.
+    if result.is_empty() {
+        return Ok(());
+    }
     let (sizes, out_sizes) = (data.shape().to_vec(), result.shape().to_vec());
     let spatial = |sizes: &[usize]| sizes.iter().skip(2).copied().collect::<Vec<usize>>();
     let (per_line, per_line_out): (usize, usize) =

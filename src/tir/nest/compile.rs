@@ -9,7 +9,7 @@ use super::super::scalar::{IntOp, Repr};
 use super::super::touched::BufferPart;
 use super::affine::{Affine, Level, MOST_LEVELS, Space};
 use super::fold::{Fold, FoldOp};
-use super::lanes::{Field, IntFunction, Place, Reg, Step, Whole};
+use super::lanes::{Field, IntFunction, LanePlace, NestIntOp, Reg, Step};
 use crate::grammar::DataType;
 use crate::number::FloatType;
 use crate::number::real::ConstantReading;
@@ -32,7 +32,7 @@ pub(super) enum Refusal {
 
 /// What is known of a variable that the nest binds.
 #[derive(Clone, Copy)]
-enum Known {
+enum KnownVariable {
     Affine(Affine),
     Reg(Reg),
 }
@@ -70,11 +70,11 @@ struct Touch {
     at: Option<Affine>,
 }
 
-pub(super) struct Compiler<'m, 'p, N> {
+pub(super) struct NestCompiler<'m, 'p, N> {
     machine: &'m Machine<'p, N>,
     space: Space,
     block: Option<&'p BlockCode>,
-    known: Vec<(usize, Known)>,
+    known: Vec<(usize, KnownVariable)>,
     known_floats: Vec<(usize, Reg)>,
     affine: Vec<Affine>,
     /// The registers, with the value of those that are the same in all lanes.
@@ -104,10 +104,10 @@ fn cut(space: &Space) -> usize {
     cut
 }
 
-impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
+impl<'m, 'p, N: Arithmetic> NestCompiler<'m, 'p, N> {
     /// The nest that begins with a loop, unless something in it is unknown here.
     pub fn nest(machine: &'m Machine<'p, N>, f: &'p ForCode) -> Result<Nest<'p, N>, Refusal> {
-        let mut compiler = Compiler {
+        let mut compiler = NestCompiler {
             machine,
             space: Space::default(),
             block: None,
@@ -153,7 +153,7 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
             let variable = Affine::variable(level, start, step);
             let (_, greatest) = self.space.range(&variable);
             i64::try_from(greatest).ok()?;
-            self.known.push((code.slot, Known::Affine(variable)));
+            self.known.push((code.slot, KnownVariable::Affine(variable)));
             match code.body.as_slice() {
                 [TirInstr::For(inner)] => code = inner,
                 inner => return Some(inner),
@@ -257,8 +257,8 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
         let mut starts = Vec::new();
         for iter in &block.iters {
             let known = match self.affine(&iter.value) {
-                Some(value) => Known::Affine(value),
-                None => Known::Reg(self.int(&iter.value, None)?),
+                Some(value) => KnownVariable::Affine(value),
+                None => KnownVariable::Reg(self.int(&iter.value, None)?),
             };
             self.known.push((iter.slot, known));
         }
@@ -317,8 +317,8 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
         match e {
             Int::Const(value) => Some(Affine::constant(*value)),
             Int::Slot(slot) => match self.known.iter().rev().find(|(known, _)| known == slot) {
-                Some((_, Known::Affine(value))) => Some(*value),
-                Some((_, Known::Reg(_))) => None,
+                Some((_, KnownVariable::Affine(value))) => Some(*value),
+                Some((_, KnownVariable::Reg(_))) => None,
                 None => Some(Affine::constant(self.machine.ints[*slot])),
             },
             Int::Add(o, repr) => self.space.within(part(&o.0)?.plus(&part(&o.1)?)?, *repr),
@@ -394,16 +394,16 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
         }
         match e {
             Int::Slot(slot) => self.known.iter().rev().find_map(|(known, value)| match value {
-                Known::Reg(reg) if known == slot => Some(*reg),
-                Known::Reg(_) | Known::Affine(_) => None,
+                KnownVariable::Reg(reg) if known == slot => Some(*reg),
+                KnownVariable::Reg(_) | KnownVariable::Affine(_) => None,
             }),
             Int::Load(access) => {
                 let from = self.place(access, mask, false)?;
                 self.int_by(|to| Step::LoadInt { to, from, mask })
             }
-            Int::Add(o, repr) => self.whole(Whole::Plus, o, *repr, mask),
-            Int::Sub(o, repr) => self.whole(Whole::Minus, o, *repr, mask),
-            Int::Mul(o, repr) => self.whole(Whole::Times, o, *repr, mask),
+            Int::Add(o, repr) => self.whole(NestIntOp::Plus, o, *repr, mask),
+            Int::Sub(o, repr) => self.whole(NestIntOp::Minus, o, *repr, mask),
+            Int::Mul(o, repr) => self.whole(NestIntOp::Times, o, *repr, mask),
             Int::Binary(op, o, repr) => {
                 let (a, b) = self.ints(o, mask)?;
                 self.int_binary(*op, (a, b), *repr, mask)
@@ -498,7 +498,7 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
         self.machine.account.ring().is_some()
     }
 
-    fn whole(&mut self, op: Whole, o: &'p (Int, Int), repr: Repr, mask: Option<Reg>) -> Option<Reg> {
+    fn whole(&mut self, op: NestIntOp, o: &'p (Int, Int), repr: Repr, mask: Option<Reg>) -> Option<Reg> {
         let (a, b) = self.ints(o, mask)?;
         self.int_by(|to| Step::Whole { to, op, a, b, repr })
     }
@@ -537,8 +537,8 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
         match binding {
             LoweredBinding::Int(slot, value) => {
                 let value = match self.affine(value) {
-                    Some(value) => Known::Affine(value),
-                    None => Known::Reg(self.int(value, mask)?),
+                    Some(value) => KnownVariable::Affine(value),
+                    None => KnownVariable::Reg(self.int(value, mask)?),
                 };
                 self.known.push((*slot, value));
             }
@@ -631,7 +631,7 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
         match statement {
             TirInstr::LetInt(slot, value) => {
                 let reg = self.int(value, mask)?;
-                let known = self.affine(value).map_or(Known::Reg(reg), Known::Affine);
+                let known = self.affine(value).map_or(KnownVariable::Reg(reg), KnownVariable::Affine);
                 self.known.push((*slot, known));
                 self.lets.push((*slot, reg));
             }
@@ -675,7 +675,7 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
         (least >= 0 && greatest < count as i128).then_some(at)
     }
 
-    fn place(&mut self, access: &'p Access, mask: Option<Reg>, write: bool) -> Option<Place> {
+    fn place(&mut self, access: &'p Access, mask: Option<Reg>, write: bool) -> Option<LanePlace> {
         let machine = self.machine;
         let view = &machine.views[access.buffer];
         let memory = machine.memory.get(view.memory)?;
@@ -693,7 +693,7 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
         let touches = if write { &mut self.stores } else { &mut self.loads };
         touches.push(touch);
         let (memory, offset) = (view.memory, view.offset);
-        let mut place = Place { memory, at: None, dims: Vec::new(), offset };
+        let mut place = LanePlace { memory, at: None, dims: Vec::new(), offset };
         match at {
             Some(at) => place.at = Some(self.affine_number(at)),
             None => {
@@ -867,9 +867,9 @@ impl<'m, 'p, N: Arithmetic> Compiler<'m, 'p, N> {
         mask: Option<Reg>,
     ) -> Option<(FoldOp, bool, Reg, Option<usize>)> {
         let (op, o, choice) = match value {
-            Int::Add(o, repr) => (FoldOp::Whole(Whole::Plus, *repr), o, None),
-            Int::Sub(o, repr) => (FoldOp::Whole(Whole::Minus, *repr), o, None),
-            Int::Mul(o, repr) => (FoldOp::Whole(Whole::Times, *repr), o, None),
+            Int::Add(o, repr) => (FoldOp::Whole(NestIntOp::Plus, *repr), o, None),
+            Int::Sub(o, repr) => (FoldOp::Whole(NestIntOp::Minus, *repr), o, None),
+            Int::Mul(o, repr) => (FoldOp::Whole(NestIntOp::Times, *repr), o, None),
             Int::Binary(op @ (IntOp::Min | IntOp::Max | IntOp::BitAnd | IntOp::BitOr | IntOp::BitXor), o, repr) => {
                 (FoldOp::Int(*op, *repr), o, None)
             }

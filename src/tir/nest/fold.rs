@@ -3,14 +3,14 @@
 use super::super::arithmetic::Arithmetic;
 use super::super::memory::{Memory, MemoryElements};
 use super::super::scalar::{FloatOp, IntOp, Repr, float_binary};
-use super::lanes::{Fails, Field, Lanes, Reg, Whole};
+use super::lanes::{Fails, Field, Lanes, NestIntOp, Reg};
 use crate::number::FloatType;
 use crate::value::Side;
 
 /// How an element is combined with a value.
 #[derive(Clone, Copy)]
 pub(super) enum FoldOp {
-    Whole(Whole, Repr),
+    Whole(NestIntOp, Repr),
     Int(IntOp, Repr),
     Field(Field, FloatType),
     Float(FloatOp, FloatType),
@@ -74,9 +74,9 @@ impl<N: Arithmetic> Lanes<N> {
                     for x in values {
                         let (a, b) = if fold.left { (acc, *x) } else { (*x, acc) };
                         acc = repr.wrap(match op {
-                            Whole::Plus => a.wrapping_add(b),
-                            Whole::Minus => a.wrapping_sub(b),
-                            Whole::Times => a.wrapping_mul(b),
+                            NestIntOp::Plus => a.wrapping_add(b),
+                            NestIntOp::Minus => a.wrapping_sub(b),
+                            NestIntOp::Times => a.wrapping_mul(b),
                         });
                     }
                     Ok(acc)

@@ -12,7 +12,7 @@ use crate::value::Side;
 pub(super) type Reg = usize;
 
 /// An element of a buffer for each lane.
-pub(super) struct Place {
+pub(super) struct LanePlace {
     pub memory: usize,
     /// If all indices are proved to be inside: the affine position in the memory.
     pub at: Option<usize>,
@@ -23,7 +23,7 @@ pub(super) struct Place {
 
 /// A sum, a difference or a product of integers.
 #[derive(Clone, Copy)]
-pub(super) enum Whole {
+pub(super) enum NestIntOp {
     Plus,
     Minus,
     Times,
@@ -57,27 +57,27 @@ pub(super) enum Step {
     },
     LoadInt {
         to: Reg,
-        from: Place,
+        from: LanePlace,
         mask: Option<Reg>,
     },
     LoadFloat {
         to: Reg,
-        from: Place,
+        from: LanePlace,
         mask: Option<Reg>,
     },
     StoreInt {
-        to: Place,
+        to: LanePlace,
         value: Reg,
         mask: Option<Reg>,
     },
     StoreFloat {
-        to: Place,
+        to: LanePlace,
         value: Reg,
         mask: Option<Reg>,
     },
     Whole {
         to: Reg,
-        op: Whole,
+        op: NestIntOp,
         a: Reg,
         b: Reg,
         repr: Repr,
@@ -334,9 +334,9 @@ impl<N: Arithmetic> Lanes<N> {
     fn int_step(&mut self, step: &Step) -> Done {
         match *step {
             Step::Whole { to, op, a, b, repr } => match op {
-                Whole::Plus => self.ints2(to, a, b, |a, b| repr.wrap(a.wrapping_add(b))),
-                Whole::Minus => self.ints2(to, a, b, |a, b| repr.wrap(a.wrapping_sub(b))),
-                Whole::Times => self.ints2(to, a, b, |a, b| repr.wrap(a.wrapping_mul(b))),
+                NestIntOp::Plus => self.ints2(to, a, b, |a, b| repr.wrap(a.wrapping_add(b))),
+                NestIntOp::Minus => self.ints2(to, a, b, |a, b| repr.wrap(a.wrapping_sub(b))),
+                NestIntOp::Times => self.ints2(to, a, b, |a, b| repr.wrap(a.wrapping_mul(b))),
             },
             Step::IntBinary { to, op, a, b, repr, mask } => {
                 return self.tried(to, mask, |lanes, k| repr.binary(op, lanes.ints[a][k], lanes.ints[b][k]).ok());
@@ -508,7 +508,7 @@ impl<N: Arithmetic> Lanes<N> {
 
     /// The position for a lane, if it is inside of the memory.
     #[inline]
-    fn position(&self, place: &Place, lane: usize) -> Option<usize> {
+    fn position(&self, place: &LanePlace, lane: usize) -> Option<usize> {
         let at = match place.at {
             Some(affine) => {
                 let (offsets, base) = self.affine[affine];
@@ -529,7 +529,7 @@ impl<N: Arithmetic> Lanes<N> {
         usize::try_from(at).ok()
     }
 
-    fn load_ints(&mut self, to: Reg, from: &Place, mask: Option<Reg>, memory: &[Memory<N>]) -> Done {
+    fn load_ints(&mut self, to: Reg, from: &LanePlace, mask: Option<Reg>, memory: &[Memory<N>]) -> Done {
         let mut out = std::mem::take(&mut self.ints[to]);
         let done = match memory.get(from.memory) {
             Some(Memory { data: MemoryElements::Int(data), written, .. }) => {
@@ -541,7 +541,7 @@ impl<N: Arithmetic> Lanes<N> {
         done
     }
 
-    fn load_floats(&mut self, to: Reg, from: &Place, mask: Option<Reg>, memory: &[Memory<N>]) -> Done {
+    fn load_floats(&mut self, to: Reg, from: &LanePlace, mask: Option<Reg>, memory: &[Memory<N>]) -> Done {
         let mut out = std::mem::take(&mut self.floats[to]);
         let done = match memory.get(from.memory) {
             Some(Memory { data: MemoryElements::Float(data), written, .. }) => {
@@ -557,7 +557,7 @@ impl<N: Arithmetic> Lanes<N> {
     fn load<T: Copy + Default>(
         &self,
         out: &mut [T],
-        from: &Place,
+        from: &LanePlace,
         mask: Option<Reg>,
         data: &[T],
         written: Option<&[bool]>,
@@ -603,7 +603,7 @@ impl<N: Arithmetic> Lanes<N> {
 
     fn store<T: Copy>(
         &self,
-        to: &Place,
+        to: &LanePlace,
         mask: Option<Reg>,
         memory: &mut [Memory<N>],
         values: &[T],

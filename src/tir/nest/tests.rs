@@ -12,7 +12,7 @@ use super::super::code::TirInstr;
 use super::super::lower::lower;
 use super::super::run::Machine;
 use super::super::{TirArg, TirError, interpret_within};
-use super::compile::Compiler;
+use super::compile::NestCompiler;
 use crate::grammar::tir::{Expr, Param, PrimFunc};
 use crate::grammar::{DataType, Name};
 use crate::number::real::ConstantReading;
@@ -282,7 +282,7 @@ fn begins_with_a_nest(f: &PrimFunc) -> bool {
     let mut machine = Machine::<f64>::new(&program, 1 << 20, account, None, Kernels::Fast);
     bind(&mut machine, &args, &mut Vec::new()).unwrap();
     program.body.iter().any(|op| match op {
-        TirInstr::For(f) => Compiler::nest(&machine, f).is_ok(),
+        TirInstr::For(f) => NestCompiler::nest(&machine, f).is_ok(),
         _ => false,
     })
 }

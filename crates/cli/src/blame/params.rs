@@ -14,8 +14,8 @@ const INPUTS: &str = "num_input";
 const TRANSFORM: &str = "_transform_params";
 
 /// The program after a pass, with an entry that has the parameters of the entry before. `None` if no parameters are
-/// bundled (`BundleModelParams`), none are computed in a new function (`LiftTransformParams`), and no callback gets them
-/// or takes the results (`LazyGetInput`, `LazySetOutput`).
+/// bundled (`BundleModelParams`), none are computed in a new function (`LiftTransformParams`), and no callback gets
+/// them or takes the results (`LazyGetInput`, `LazySetOutput`).
 pub(super) fn related(before: &IrModule, after: &IrModule, entry: &str) -> Option<IrModule> {
     let (old, new) = (linked(before, entry)?, linked(after, entry)?);
     let inputs = match old.attrs.get(INPUTS) {
