@@ -1,6 +1,6 @@
 //! The fast way of operators. `cargo xtask kernels 1000000 [FIRST-SEED]` compares that many random calls with the
-//! plain way. `cargo xtask kernel-times [--fast] [OPERATOR..]` measures both ways, or only the fast one, on large and on small
-//! arguments; `tools/time_kernels.py` compares the times with NumPy.
+//! plain way. `cargo xtask kernel-times [--fast] [OPERATOR..]` measures both ways, or only the fast one, on large and
+//! on small arguments; `tools/time_kernels.py` compares the times with NumPy.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
