@@ -139,3 +139,11 @@ def test_strategies():
         assert relax_spec.check(text, edition="2024-04")
 
     check()
+
+
+def test_the_adapter_is_whole():
+    """The package has a link to each file of the adapter, which a wheel holds as a file."""
+    adapter = pathlib.Path(__file__).parents[3] / "conformance" / "adapters" / "tvm"
+    held = pathlib.Path(relax_spec.__file__).parent / "tvm" / "adapter"
+    names = lambda folder: {path.name for path in folder.glob("*.py")}
+    assert names(held) == names(adapter)
