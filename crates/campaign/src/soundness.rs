@@ -310,3 +310,23 @@ fn describes(run: &mut dyn Host, info: &StructInfo, value: &Value) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use relax_spec::syntax::tvmscript::parse_module;
+
+    /// What an implementation derives beyond the rules is true or not in the runs, and is not bound by the comparison.
+    #[test]
+    fn information_is_true_if_all_runs_agree() {
+        let text = "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((\"n\",), \"float32\")):\n        \
+                    y = R.add(x, x)\n        return y\n";
+        let (module, edition, y) = (parse_module(text).unwrap(), Edition::E2023_02, Var::new("y"));
+        let info = |dim: PrimExpr| StructInfo::tensor([dim], DataType::FLOAT32);
+        let is_true = |dim: PrimExpr| is_true_of(edition, &module, "main", &y, &info(dim));
+        assert!(is_true(PrimExpr::Var(ShapeVar::new("n"))));
+        assert!(!is_true(PrimExpr::IntImm(4)));
+        assert!(!is_true(PrimExpr::Var(ShapeVar::new("other"))), "a variable that is not in scope says nothing");
+        assert!(!is_true_of(edition, &module, "main", &Var::new("z"), &info(PrimExpr::IntImm(4))), "never bound");
+    }
+}

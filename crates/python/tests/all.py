@@ -36,8 +36,7 @@ def main():
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(part.resolve()) for part in path)}
         run = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE)]
         status = subprocess.run(run, env=environment, cwd=HERE.parents[2]).returncode
-        # 5: without TVM there may be nothing to test in a file.
-        failed |= status not in (0, 5)
+        failed |= status != 0
     return 1 if failed else 0
 
 

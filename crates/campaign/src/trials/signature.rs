@@ -299,6 +299,17 @@ mod tests {
         assert_eq!(said(a), "SomeError: error: R.Tuple");
     }
 
+    #[test]
+    fn a_form_of_wrong_values_explains_no_reading() {
+        let form = |more: &str| {
+            let text = format!("[(kind: value, operators: [\"relax.one_hot\"], {more}reason: \"an index\")]");
+            KnownForm::parse(&text).unwrap().remove(0)
+        };
+        let signature = |stage: &str| FailureSignature::of(FailureKind::Value, stage, "another program");
+        assert!(form("").fits(&signature("run")) && !form("").fits(&signature("parse")));
+        assert!(form("stage: \"parse\", ").fits(&signature("parse")));
+    }
+
     const NONE: &BTreeSet<Trait> = &BTreeSet::new();
     const WITHOUT: &BTreeSet<String> = &BTreeSet::new();
 
