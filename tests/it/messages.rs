@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use campaign::generate::Tape;
 use campaign::programs::{ProgramSource, Restriction};
-use regex::Regex;
+use regex_lite::Regex;
 use relax_spec::book::Edition;
 use relax_spec::check::{all_findings, check_program};
 use relax_spec::grammar::IrModule;

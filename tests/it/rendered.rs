@@ -4,7 +4,7 @@
 //! `INSTA_UPDATE=always cargo test --release --test it rendered` writes the current output. Read the difference before
 //! you keep it.
 
-use regex::Regex;
+use regex_lite::Regex;
 use tempfile::TempDir;
 
 use crate::cli::{fake, run};

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use regex::Regex;
+use regex_lite::Regex;
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::Cx;
 use relax_spec::refine::{EDITION_OF_PRIM_FUNCS, RefinementVerdict, Settings, refine, with_entry};

@@ -116,6 +116,7 @@ fn sources() -> Vec<CommandStep> {
         CommandStep::new(&format!("python3 -m venv {TOOLS}/python")),
         CommandStep::new(&format!("{TOOLS}/python/bin/pip install --quiet --disable-pip-version-check ruff==0.14.0")),
         CommandStep::new(&format!("{TOOLS}/python/bin/ruff check conformance tools crates/python")),
+        CommandStep::new("python3 tools/same_features.py"),
         CommandStep::new("python3 tools/hand_mutants.py --check"),
         CommandStep::new("python3 tools/seeded_faults.py check"),
     ]
