@@ -10,7 +10,7 @@ use super::trace::TraceEvent;
 use crate::book::{Erratum, Rule};
 use crate::grammar::{Binder, Function, ShapeVar, Span, StructInfo, TensorShape};
 use crate::judge::{RuntimeError, with_stack};
-use crate::ops::{applied, inspection, value_of_prim_func};
+use crate::ops::value_of_prim_func;
 use crate::value::{Applied, Closure, Host, PackedCallContract, PrimFuncObj, Stop, Value, snapshot};
 
 impl Machine<'_> {
@@ -44,10 +44,7 @@ impl Machine<'_> {
     fn call_prim_func(&mut self, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
         let _ = self.cx.fire(rule!("EVAL.CALL.PRIMFUNC"));
         let before = snapshot(args)?;
-        let value = match inspection(&func.name) {
-            Some(operator) => applied(self, operator, args)?,
-            None => value_of_prim_func(self, func, args)?,
-        };
+        let value = value_of_prim_func(self, func, args)?;
         // EVAL.CALL.PRIMFUNC.EFFECT: a change in the contents of an argument is an effect.
         let changed = snapshot(args)? != before;
         self.mutates |= changed && self.cx.fire(rule!("EVAL.CALL.PRIMFUNC.EFFECT"));

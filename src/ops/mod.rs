@@ -316,7 +316,7 @@ impl OpDef {
     }
 
     /// Whether its clause leaves the result open if an operand is NaN, because it does not say which of the operands is
-    /// larger.
+    /// larger, or whether the operand is negative, zero or positive.
     fn leaves_nan_open(&self) -> bool {
         matches!(
             self.name,
@@ -329,6 +329,7 @@ impl OpDef {
                 | "relax.nn.max_pool2d"
                 | "relax.nn.max_pool3d"
                 | "relax.nn.adaptive_max_pool2d"
+                | "relax.sign"
         )
     }
 
