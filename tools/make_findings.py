@@ -36,7 +36,8 @@ INTRODUCTION = """\
 Defects of released wheels of Apache TVM, each with its own root cause in the responsible function or pass.
 `tools/make_findings.py` generates this list from the folders in [findings](findings). Each folder has the question,
 both answers and the clauses that decide; a script that shows the defect with only the wheel (exit status 0 if it shows,
-1 if not); and the case. `conformance/adapters/tvm/checks/findings.py` runs the scripts: it is an error if a defect does
+1 if not); and the case. `pass` is the pass of `relax.transform` that is responsible, if one is: `relax-spec blame`
+names it too. `conformance/adapters/tvm/checks/findings.py` runs the scripts: it is an error if a defect does
 not show in a release that its folder names, or shows in another release. `upstream` is a public thread about the same
 cause, or the date of a search that found none; for findings without it, no search was made.
 """
@@ -105,7 +106,8 @@ class Finding:
         return (SEVERITIES.index(self.severity), self.name)
 
     def line(self):
-        return f"| [{self.title}](findings/{self.name}/README.md) | {self.severity} | {self.row['releases']} |"
+        passes = ", ".join(f"`{name}`" for name in re.findall(r"relax\.transform\.(\w+)", self.row["responsible"])[:1])
+        return f"| [{self.title}](findings/{self.name}/README.md) | {self.severity} | {passes} | {self.row['releases']} |"
 
     def section(self):
         clauses = self.row["clauses"].replace("](../../../", "](../")
@@ -156,7 +158,7 @@ def table_of_counts(found):
 
 
 def rendered(found):
-    lines = "\n".join(["| finding | severity | releases |", "| --- | --- | --- |", *(f.line() for f in found)]) + "\n"
+    lines = "\n".join(["| finding | severity | pass | releases |", "| --- | --- | --- | --- |", *(f.line() for f in found)]) + "\n"
     return "\n".join([INTRODUCTION, table_of_counts(found), lines, *(f.section() for f in found)])
 
 

@@ -58,9 +58,11 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::book::{Edition, Erratum, Rule};
-use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
+use crate::grammar::{AttrValue, Call, DataType, Expr, IrModule, Op, PrimExpr, PrimValue, Span, StructInfo, Var};
 use crate::judge::{Cx, ReportedCondition, with_stack};
-use crate::value::{Held, Host, Registry, Rounding, Stop, Tensor, Value, count, digits_of_sums, readable};
+use crate::value::{
+    Held, Host, Prim, Registry, Rounding, Scalar, Stop, Tensor, Value, count, digits_of_sums, readable,
+};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
 pub use language::{CallForm, run_packed_func, run_prim_func, value_of_prim_func};
@@ -314,7 +316,7 @@ impl OpDef {
     }
 
     /// Whether its clause leaves the result open if an operand is NaN, because it does not say which of the operands is
-    /// larger.
+    /// larger, or whether the operand is negative, zero or positive.
     fn leaves_nan_open(&self) -> bool {
         matches!(
             self.name,
@@ -327,6 +329,7 @@ impl OpDef {
                 | "relax.nn.max_pool2d"
                 | "relax.nn.max_pool3d"
                 | "relax.nn.adaptive_max_pool2d"
+                | "relax.sign"
         )
     }
 
@@ -470,6 +473,33 @@ pub fn lookup(name: &str) -> Option<&'static OpDef> {
         short => short,
     };
     BY_NAME.get(canonical).copied()
+}
+
+/// The operator with this name, applied to values by something that a compiler puts in its place.
+pub(crate) fn applied(m: &mut dyn Host, name: &str, values: &[Value]) -> Result<Value, Stop> {
+    let op = lookup(name).ok_or_else(|| Stop::unknown(format!("the operator {name}")))?;
+    // An operator may need the numbers themselves, to derive the structural information of its result.
+    let number = |dtype: DataType, number: i64| {
+        let value = PrimExpr::IntImm(number);
+        Expr::PrimValue(PrimValue { value, dtype, float: None, span: Span::NONE })
+    };
+    let argument = |value: &Value| match value {
+        Value::Prim(Prim { value: Scalar::Int(int), dtype }) => number(*dtype, *int),
+        Value::Prim(Prim { value: Scalar::Bool(truth), dtype }) => number(*dtype, i64::from(*truth)),
+        _ => Expr::Var(Var::new("argument")),
+    };
+    let callee = Expr::Op(Op { op_name: op.name.into(), span: Span::NONE });
+    let Expr::Call(call) = Expr::call(callee, values.iter().map(argument).collect()) else {
+        return Err(Stop::unknown(format!("the call of {name}")));
+    };
+    op.evaluate(m, &EvalArgs { call: &call, values, result: None })
+}
+
+/// The operator that a `PrimFunc` stands for which reads the representation of a tensor. TVM's `LegalizeOps` makes
+/// these, and the representation is no memory that a `PrimFunc` could read here.
+pub(crate) fn inspection(prim_func: &str) -> Option<&'static str> {
+    let what = prim_func.strip_prefix("_get_tensor_")?;
+    lookup(&format!("inspect.tensor_{what}")).map(|op| op.name)
 }
 
 fn short(name: &str) -> &str {

@@ -117,7 +117,7 @@ fn inference_of_arithmetic() {
 #[test]
 fn a_shape_held_in_a_variable_stays() {
     let info = StructInfo::Tensor(TensorStructInfo {
-        shape: Some(TensorShape::Var(crate::grammar::Var::new("s").into())),
+        shape: Some(TensorShape::Var(Var::new("s").into())),
         dtype: DataType::FLOAT32,
         ndim: Ndim::Known(2),
         vdevice: None,
@@ -367,7 +367,7 @@ fn call_tir_takes_shapes_from_the_shape_and_types_from_the_type() {
     assert_eq!(infer_call_tir(literal(&[n()]), vec![ranked(1)]), Ok(float(&[n()])));
     let variable = (Expr::var("s"), StructInfo::shape_ndim(2));
     let by_variable = StructInfo::Tensor(TensorStructInfo {
-        shape: Some(TensorShape::Var(crate::grammar::Var::new("s").into())),
+        shape: Some(TensorShape::Var(Var::new("s").into())),
         dtype: DataType::FLOAT32,
         ndim: Ndim::Known(2),
         vdevice: None,

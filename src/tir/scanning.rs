@@ -11,8 +11,14 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
     /// The sums of the first elements of each line, including or excluding the last of them.
     pub(super) fn scan(&mut self, code: &'p ScanCode) -> TirResult<()> {
         let ((input, of_input), (output, of_output)) = (&code.input, &code.output);
-        self.is_whole(*input, of_input)?;
-        self.is_whole(*output, of_output)?;
+        let before = self.in_shape([(*input, of_input), (*output, of_output)].into_iter())?;
+        self.scan_lines(code)?;
+        self.views = before;
+        Ok(())
+    }
+
+    fn scan_lines(&mut self, code: &'p ScanCode) -> TirResult<()> {
+        let (input, output) = (&code.input.0, &code.output.0);
         let shape = self.views[*input].shape();
         let Some((along, lines)) = shape.split_last() else { return Err(unfit("an array without axes")) };
         let (along, lines, axis) = (*along, lines.iter().product::<i64>(), lines.len());

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use super::arithmetic::Arithmetic;
 use super::code::{Int, SortCode, Sorted};
 use super::error::{TirError, TirResult};
-use super::memory::MemoryElements;
+use super::memory::{BufferView, MemoryElements, StridedDim};
 use super::run::Machine;
 use crate::number::FloatType;
 
@@ -34,11 +34,14 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
     /// Sorts the lines of a buffer. The ring does not order numbers that are nearly equal, so it does not sort.
     pub(super) fn sort(&mut self, code: &'p SortCode) -> TirResult<()> {
         self.of_floats(N::default(), "a sort")?;
-        for (buffer, shape) in
-            code.outputs.iter().map(|(buffer, shape, _)| (*buffer, shape)).chain([&code.input].map(|i| (i.0, &i.1)))
-        {
-            self.is_whole(buffer, shape)?;
-        }
+        let arrays = code.outputs.iter().map(|(buffer, shape, _)| (*buffer, shape));
+        let before = self.in_shape(arrays.chain([&code.input].map(|i| (i.0, &i.1))))?;
+        self.sort_lines(code)?;
+        self.views = before;
+        Ok(())
+    }
+
+    fn sort_lines(&mut self, code: &'p SortCode) -> TirResult<()> {
         let input = self.views[code.input.0].clone();
         let rank = input.dims.len() as i64;
         let axis = self.int(&code.axis)?;
@@ -73,12 +76,25 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         Ok(())
     }
 
-    /// Checks that an array has the shape of its buffer.
-    pub(super) fn is_whole(&mut self, buffer: usize, shape: &'p [Int]) -> TirResult<()> {
-        match self.values(shape)? == self.views[buffer].shape() {
-            true => Ok(()),
-            false => Err(unfit("an array of another shape than its buffer")),
+    /// Gives the arrays the shapes that a call states, which may be those of buffers before these were made flat. The
+    /// result is the views as they were.
+    pub(super) fn in_shape(
+        &mut self,
+        arrays: impl Iterator<Item = (usize, &'p Vec<Int>)>,
+    ) -> TirResult<Vec<BufferView>> {
+        let before = self.views.clone();
+        for (buffer, shape) in arrays {
+            let shape = self.values(shape)?;
+            let view = &mut self.views[buffer];
+            if shape != view.shape() {
+                let fits = is_compact(view) && count(&shape).is_some_and(|all| Some(all) == count(&view.shape()));
+                if !fits {
+                    return Err(unfit("an array of another shape than its buffer"));
+                }
+                view.dims = compact(&shape);
+            }
         }
+        Ok(before)
     }
 
     /// The memory of an element, and its index there.
@@ -120,6 +136,28 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         memory.mark(at);
         done.ok_or_else(|| unfit("an array of another data type"))
     }
+}
+
+/// The number of elements; `None` if it is no number of elements.
+fn count(shape: &[i64]) -> Option<i64> {
+    shape.iter().try_fold(1i64, |all, size| (*size >= 0).then(|| all.checked_mul(*size)).flatten())
+}
+
+/// The dimensions of elements that lie one behind the other.
+fn compact(shape: &[i64]) -> Vec<StridedDim> {
+    let mut dims: Vec<StridedDim> = Vec::with_capacity(shape.len());
+    let mut stride = 1i64;
+    for extent in shape.iter().rev() {
+        dims.push(StridedDim { extent: *extent, stride });
+        stride = stride.saturating_mul(*extent);
+    }
+    dims.reverse();
+    dims
+}
+
+fn is_compact(view: &BufferView) -> bool {
+    let steps = |dims: &[StridedDim]| dims.iter().map(|dim| dim.stride).collect::<Vec<i64>>();
+    steps(&view.dims) == steps(&compact(&view.shape()))
 }
 
 pub(super) fn unfit(what: &str) -> Box<TirError> {

@@ -123,8 +123,13 @@ def expr_dtype(expr):
 
 
 def prim_info(dtype, value):
-    """From 0.26 on there is no value of a primitive: a parameter stands for its number, where something is derived of it."""
+    """From 0.26 on there is no value of a primitive: a parameter stands for its number, where something is derived of it.
+
+    Passes get a program that says less: no pass can use what this version cannot say.
+    """
     if AS_TYPE:
+        if NOW.op == "stages":
+            return PrimInfo(dtype)
         if value is not None and NOW.op != "derive_var":
             raise Unsupported("the value of a primitive in its structural information: this version has none")
         return PrimInfo(dtype)

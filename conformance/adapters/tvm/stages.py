@@ -72,13 +72,18 @@ def read(request):
     from programs import Program
     from text import parse_text
 
-    NOW.take({"op": "trial", "edition": request.get("edition")})
+    NOW.take({"op": "stages", "edition": request.get("edition")})
+    fault = None
     if request.get("module") is not None:
         try:
             return "Normalize", Program({"Module": request["module"]}, request.get("prim_funcs")).derive()
-        except (Rejected, Unsupported):
-            pass
-    return "input", parse_text(*without_metadata(request["script"]))
+        except (Rejected, Unsupported) as refused:
+            fault = refused
+    try:
+        return "input", parse_text(*without_metadata(request["script"]))
+    except Rejected as refused:
+        # What TVM has against the program itself says more than what it has against its text.
+        raise fault if isinstance(fault, Rejected) else refused from None
 
 
 def made(name, arguments):

@@ -263,9 +263,13 @@ impl Blamer<'_> {
 
     /// The judgements on all passes, and the refusal by TVM, if any.
     fn record(&self, recorder: &mut StageRecorder, dialect: Dialect) -> Result<(PassRecord, Option<Refusal>), Stopped> {
+        let properties = Properties::of(&mut self.cx(dialect), &self.source);
         let mut record = PassRecord {
             last: self.source.clone(),
-            properties: Properties::of(&mut self.cx(dialect), &self.source),
+            properties: match dialect {
+                Dialect::Tvm025 => properties,
+                Dialect::Tvm027 => properties.without_prim_values(),
+            },
             unread: Vec::new(),
             passed: Vec::new(),
             changed: None,

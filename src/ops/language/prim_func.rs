@@ -6,6 +6,7 @@ use crate::grammar::Name;
 use crate::grammar::tir::{Param, PrimFunc, Stmt};
 use crate::judge::with_stack;
 use crate::ops::kernel::fail;
+use crate::ops::{applied, inspection};
 use crate::struct_info::returned_datatype;
 use crate::tir::{TirArg, TirError, interpret_within};
 use crate::value::{Host, PackedFunc, Poison, Prim, PrimFuncObj, Returned, Scalar, Stop, Tensor, Value};
@@ -29,8 +30,19 @@ pub fn run_packed_func(m: &mut dyn Host, f: &PackedFunc, args: &[Value], outputs
 ///
 /// Errata: M06. Read literally, there is none. Otherwise it is a number, if the function declares a result.
 pub fn value_of_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
-    let returned = returned_by(m, func, args, 0..0)?;
     let dtype = returned_datatype(m.cx(), &func.func);
+    if let Some(operator) = inspection(&func.name) {
+        return Ok(match (dtype, applied(m, operator, args)?) {
+            (Some(dtype), Value::Prim(Prim { value: Scalar::Int(number), .. })) => {
+                Value::Prim(Prim::integer(dtype, number))
+            }
+            (Some(dtype), Value::Prim(Prim { value: Scalar::UInt(number), .. })) => {
+                Value::Prim(Prim::integer(dtype, number as i64))
+            }
+            (_, value) => value,
+        });
+    }
+    let returned = returned_by(m, func, args, 0..0)?;
     let number = dtype.zip(returned).map(|(dtype, value)| Value::Prim(Prim { dtype, value }));
     Ok(number.unwrap_or_else(Value::unit))
 }

@@ -1,6 +1,6 @@
 """Is what each pass of TVM makes of a program allowed, and which contracts does it keep? A page of the book.
 
-    python3 pass_table.py RELAX_SPEC PYTHON [--programs 32] [--only GLOB] [--page FILE]
+    python3 pass_table.py RELAX_SPEC PYTHON [--programs 36] [--only GLOB] [--page FILE]
 
 PYTHON is that of an environment with TVM, of 0.26 or later.
 
@@ -235,7 +235,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tool")
     parser.add_argument("python")
-    parser.add_argument("--programs", type=int, default=32)
+    parser.add_argument("--programs", type=int, default=36)
     parser.add_argument("--only", default="*")
     parser.add_argument("--page", type=pathlib.Path)
     args = parser.parse_args()
