@@ -134,10 +134,9 @@ fn oracle(scope: CheckScope) -> Vec<CommandStep> {
             CommandStep::new(&format!("cargo install cargo-deny --locked --quiet --root {TOOLS}")),
             CommandStep::new(&format!("{TOOLS}/bin/cargo-deny --locked check bans licenses sources")),
             CommandStep::new(&format!(
-                "cargo install mdbook --locked --quiet --version 0.5.4 --no-default-features --root {TOOLS}"
+                "cargo install mdbook --locked --quiet --version 0.5.4 --no-default-features --features search --root {TOOLS}"
             )),
-            CommandStep::new(&format!("{TOOLS}/bin/mdbook build spec")),
-            CommandStep::new("python3 tools/check_links.py target/book"),
+            CommandStep::new("target/release/xtask site"),
             CommandStep::new(&format!("python3 -m venv {TOOLS}/mcp")),
             CommandStep::new(&format!("{TOOLS}/mcp/bin/pip install --quiet --disable-pip-version-check mcp==2.3.0")),
             CommandStep::new(&format!("{TOOLS}/mcp/bin/python tools/check_mcp.py {TOOL}")),

@@ -16,6 +16,7 @@ mod programs;
 mod regenerate;
 mod relay;
 mod ring_mutants;
+mod site;
 mod soundness;
 
 use std::error::Error;
@@ -155,6 +156,7 @@ const TASKS: &[(&str, &[Task])] = &[
         "The book",
         &[
             ("book", "[supports RENDERER]", "the preprocessor, as mdBook starts it", Work::Here(book::run)),
+            ("site", "", "the book with a page for every rule, in target/site", Work::Here(site::run)),
             ("check-links", "DIR", "checks every link of the rendered book", Work::Python("tools/check_links.py")),
         ],
     ),

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use relax_spec::book::{Edition, Erratum, Rule};
 
 use super::Links;
+use super::entries::path_of_rule;
 
 /// The text of a page, with the information about its rules.
 ///
@@ -38,7 +39,8 @@ pub fn render(links: &Links, page: &str, content: &str) -> Result<String, String
 
 /// The anchor of a rule, a badge for each edition, and a list of links about it.
 pub fn head(links: &Links, page: &str, rule: Rule) -> String {
-    let mut out = format!("<a id=\"r-{rule}\"></a>\n\n**[{rule}](#r-{rule})** {}\n\n", badges(rule));
+    let own = format!("{}{}", "../".repeat(page.matches('/').count()), path_of_rule(rule));
+    let mut out = format!("<a id=\"r-{rule}\"></a>\n\n**[{rule}](#r-{rule})** {} [page]({own})\n\n", badges(rule));
     let (cases, count) = links.cases(page, rule);
     let sites: Vec<String> = links.sites.of(rule).into_iter().map(|site| links.place(page, site, site)).collect();
     let errata: Vec<String> = errata_of(rule)
@@ -69,7 +71,7 @@ fn counted(count: usize, one: &str, several: &str) -> String {
 
 /// One badge per edition. It is plain if the text is that of the edition before, and marked if the rule is new or
 /// changed.
-fn badges(rule: Rule) -> String {
+pub fn badges(rule: Rule) -> String {
     let mut before: Option<Edition> = None;
     let mut out = Vec::new();
     for edition in Edition::ALL {
@@ -84,7 +86,7 @@ fn badges(rule: Rule) -> String {
 }
 
 /// The errata about it, in any edition.
-fn errata_of(rule: Rule) -> impl Iterator<Item = Erratum> {
+pub fn errata_of(rule: Rule) -> impl Iterator<Item = Erratum> {
     let info = rule.info();
     let ids = info.errata.iter().chain(info.later.iter().flat_map(|later| later.errata));
     let mut errata: Vec<Erratum> = ids.filter_map(|id| id.parse().ok()).collect();

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use super::inference::{Inference, inferences};
 use ask::sites::RuleSites;
 use ask::{checkout, conformance};
-use relax_spec::book::{Erratum, Rule};
+use relax_spec::book::{Erratum, Rule, ron_options};
+use relax_spec::question::ProgramInput;
+use relax_spec::suite::ledger::KnownDivergence;
 use relax_spec::suite::{Case, coverage};
 use serde_json::Value;
 
@@ -25,6 +28,43 @@ pub struct Links {
     claims: BTreeMap<Rule, Vec<String>>,
     /// The places where the code applies each rule.
     pub sites: RuleSites,
+    /// The inference rules that the code contains, by ids.
+    pub inferences: BTreeMap<String, Vec<Inference>>,
+    /// The sources, by their paths from the root.
+    pub sources_of_code: BTreeMap<String, String>,
+    /// The reasons in the ledger of Apache TVM, by the clause that decides.
+    pub known: BTreeMap<String, Vec<String>>,
+    /// The folders of the findings, in order.
+    pub folders: Vec<String>,
+    /// The findings by the clauses that they name.
+    pub findings: BTreeMap<String, Vec<String>>,
+    /// The first cases of each rule, in full.
+    shown: BTreeMap<Rule, Vec<ShownCase>>,
+}
+
+/// A golden case on the page of a rule.
+pub struct ShownCase {
+    pub id: String,
+    pub why: String,
+    pub question: String,
+    /// Its program as text, if it has one.
+    pub program: Option<String>,
+}
+
+/// The maximum length of a question on a page.
+const LONGEST_QUESTION: usize = 600;
+/// The number of cases of a rule to show in full.
+const SHOWN: usize = 2;
+
+impl ShownCase {
+    fn of(case: &Case) -> ShownCase {
+        let program = case.ask.programs().into_iter().find_map(|program| match program {
+            ProgramInput::Script(text) => Some(text.trim().to_string()),
+            ProgramInput::Module(_) => None,
+        });
+        let question = case.ask.to_string().chars().take(LONGEST_QUESTION).collect();
+        ShownCase { id: case.id.clone(), why: case.why.clone(), question, program }
+    }
 }
 
 impl Links {
@@ -39,7 +79,16 @@ impl Links {
         let text = |value: &Value| value.as_str().map(str::to_string);
         let suite = conformance::suite().map_err(|error| error.to_string())?;
         let ids = |cases: Vec<&Case>| cases.into_iter().map(|case| case.id.clone()).collect();
+        let claimed = coverage::claims(&suite).into_iter();
+        let shown = claimed.map(|(rule, cases)| (rule, cases.into_iter().take(SHOWN).map(ShownCase::of).collect()));
+        let (folders, findings) = findings()?;
         Ok(Links {
+            inferences: inferences(&root())?,
+            sources_of_code: sources_of_code()?,
+            known: known()?,
+            folders,
+            findings,
+            shown: shown.collect(),
             repository: text(&own["repository"]),
             sources: addresses.filter_map(|(name, address)| Some((name.clone(), text(address)?))).collect(),
             places: places()?,
@@ -80,6 +129,11 @@ impl Links {
         format!("{name}:{}", lines.split(',').map(link).collect::<Vec<String>>().join(","))
     }
 
+    /// The first cases of a rule, in full.
+    pub fn first_cases(&self, rule: Rule) -> &[ShownCase] {
+        self.shown.get(&rule).map_or(&[], Vec::as_slice)
+    }
+
     /// The first cases of a rule, and their total number.
     pub fn cases(&self, from: &str, rule: Rule) -> (Vec<String>, usize) {
         let ids = self.claims.get(&rule).map_or(&[][..], Vec::as_slice);
@@ -107,8 +161,64 @@ fn page_link(from: &str, to: &str) -> String {
 }
 
 /// The root of the checkout.
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     checkout::root().unwrap_or_default()
+}
+
+/// The sources of the library, by their paths from the root.
+fn sources_of_code() -> Result<BTreeMap<String, String>, String> {
+    let mut pending = vec![PathBuf::from("src"), PathBuf::from("crates")];
+    let mut found = BTreeMap::new();
+    while let Some(path) = pending.pop() {
+        let here = root().join(&path);
+        let told = |error: std::io::Error| format!("{}: {error}", path.display());
+        if here.is_dir() {
+            for entry in fs::read_dir(&here).map_err(told)? {
+                pending.push(path.join(entry.map_err(told)?.file_name()));
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.insert(path.display().to_string(), fs::read_to_string(&here).map_err(told)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The reasons in the ledger of Apache TVM, by clause, each once, with the releases if they are not all.
+fn known() -> Result<BTreeMap<String, Vec<String>>, String> {
+    let text = conformance::ledger("tvm").ok_or("there is no ledger of tvm")?;
+    let entries: Vec<KnownDivergence> =
+        ron_options().from_str(&text).map_err(|error| format!("the ledger of tvm: {error}"))?;
+    let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for entry in entries {
+        let Some(clause) = entry.clause else { continue };
+        let of = if entry.versions.is_empty() { "every release".to_string() } else { entry.versions.join(", ") };
+        let class = entry.class.map_or("", |class| class.name());
+        let reason = format!("{of}, {class}: {}", entry.reason);
+        let reasons = known.entry(clause.id().to_string()).or_default();
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    Ok(known)
+}
+
+/// The folders of findings, and their names by the clauses in their tables.
+fn findings() -> Result<(Vec<String>, BTreeMap<String, Vec<String>>), String> {
+    let told = |error: std::io::Error| format!("conformance/findings: {error}");
+    let entries = fs::read_dir(root().join("conformance/findings")).map_err(told)?;
+    let names = entries.map(|entry| Ok(entry.map_err(told)?.file_name().to_string_lossy().into_owned()));
+    let mut names = names.collect::<Result<Vec<String>, String>>()?;
+    names.retain(|name| root().join(format!("conformance/findings/{name}/README.md")).is_file());
+    names.sort();
+    let mut by_clause: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in &names {
+        let text = fs::read_to_string(root().join(format!("conformance/findings/{name}/README.md"))).map_err(told)?;
+        let row = text.lines().find(|line| line.starts_with("| clauses |")).unwrap_or_default();
+        for id in row.split('`').filter(|id| id.parse::<Rule>().is_ok()) {
+            by_clause.entry(id.to_string()).or_default().push(name.clone());
+        }
+    }
+    Ok((names, by_clause))
 }
 
 /// The file and line of each case, by its id.

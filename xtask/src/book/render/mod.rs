@@ -2,7 +2,9 @@
 
 mod chapter;
 mod editions;
+mod entries;
 mod errata;
+mod inference;
 mod links;
 
 use serde_json::{Map, Value, json};
@@ -33,6 +35,10 @@ fn render_item(links: &Links, item: &mut Value) -> Result<(), String> {
     let mut rendered = chapter::render(links, &path, content)?;
     if path == errata::PATH {
         rendered.push_str(&errata::list(links)?);
+    }
+    if path == entries::PATH {
+        let pages = entries::pages(links, chapter)?;
+        sub_items(chapter)?.extend(pages);
     }
     if path == editions::PATH {
         let pages = editions::pages(links, chapter)?;
