@@ -2,12 +2,14 @@
 //!
 //! They are a separate crate, so that they are optimized in every profile and the rest need not be. Nothing here
 //! depends on tensors or rules. Each loop adds in the order that it states, so that its results equal those of the
-//! plain definition bit for bit: no fused operations, and no order that depends on the machine.
+//! plain definition bit for bit: no order that depends on the machine, and fused operations only where they round like
+//! separate ones.
 
 #![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 
 mod arithmetic;
 mod convert;
+mod fused;
 mod lines;
 mod product;
 mod reduce;

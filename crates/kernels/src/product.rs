@@ -1,5 +1,7 @@
 //! The product of two matrices.
 
+use crate::fused;
+
 /// How many rows and columns of the result are computed together: as many sums as fit into registers.
 const ROWS: usize = 4;
 const COLUMNS: usize = 4;
@@ -24,7 +26,7 @@ fn panels<T: Copy + Default, const N: usize>(
 }
 
 macro_rules! product {
-    ($name:ident, $t:ty, $multiply_add:expr) => {
+    ($name:ident, $t:ty, $fused:expr, $multiply_add:expr) => {
         /// Writes to `out` the product of `x`, which has `k` columns, and `y`, which has `k` rows; all are row-major.
         /// Each element is a sum that starts at zero and adds its `k` terms one by one, in order.
         pub fn $name(x: &[$t], y: &[$t], out: &mut [$t], k: usize, columns: usize) {
@@ -33,6 +35,9 @@ macro_rules! product {
             }
             if k == 0 {
                 return out.fill(<$t>::default());
+            }
+            if $fused(x, y, &mut *out, k, columns) {
+                return;
             }
             let left: Vec<[$t; ROWS]> = panels(out.len() / columns, k, |row, place| x[row * k + place]);
             let right: Vec<[$t; COLUMNS]> = panels(columns, k, |column, place| y[place * columns + column]);
@@ -57,9 +62,9 @@ macro_rules! product {
         }
     };
 }
-product!(product_of_floats, f64, |sum: f64, x: f64, y: f64| sum + x * y);
-product!(product_of_ints, i64, |sum: i64, x: i64, y: i64| sum.wrapping_add(x.wrapping_mul(y)));
-product!(product_of_uints, u64, |sum: u64, x: u64, y: u64| sum.wrapping_add(x.wrapping_mul(y)));
+product!(product_of_floats, f64, fused::product, |sum: f64, x: f64, y: f64| sum + x * y);
+product!(product_of_ints, i64, |_, _, _, _, _| false, |sum: i64, x: i64, y: i64| sum.wrapping_add(x.wrapping_mul(y)));
+product!(product_of_uints, u64, |_, _, _, _, _| false, |sum: u64, x: u64, y: u64| sum.wrapping_add(x.wrapping_mul(y)));
 
 #[cfg(test)]
 mod tests {
@@ -69,7 +74,11 @@ mod tests {
     fn each_element_is_the_sum_of_its_products_in_order() {
         // Sums of such numbers show in which order they were computed.
         let number = |i: usize| (i as f64 * 0.73).sin() * 10f64.powi((i * 7 % 31) as i32 - 15);
-        for (rows, k, columns) in [(1, 1, 1), (3, 5, 2), (4, 4, 4), (33, 7, 9), (70, 1, 5), (2, 0, 3), (5, 3, 0)] {
+        let sizes =
+            [(1, 1, 1), (3, 5, 2), (4, 4, 4), (33, 7, 9), (70, 1, 5), (2, 0, 3), (5, 3, 0), (7, 9, 33), (13, 300, 17)];
+        // The last sizes have fused instructions, for factors that are float32.
+        for ((rows, k, columns), are_single) in sizes.into_iter().flat_map(|sizes| [(sizes, false), (sizes, true)]) {
+            let number = |i: usize| if are_single { f64::from(number(i) as f32) } else { number(i) };
             let x: Vec<f64> = (0..rows * k).map(number).collect();
             let y: Vec<f64> = (0..k * columns).map(|i| number(i + 1000)).collect();
             let mut out = vec![f64::NAN; rows * columns];
