@@ -1,5 +1,6 @@
 //! `relax-spec judge`.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -96,6 +97,29 @@ enum Judgement {
     Eval,
     /// S A1 .. An: the structural information of a call of S with arguments Ai
     Derive,
+}
+
+impl Judgement {
+    /// The judgement of a name on the command line. The parser of that would make all names and helps for each question.
+    fn named(name: &str) -> Option<Judgement> {
+        Some(match name {
+            "erase" => Judgement::Erase,
+            "subtype" => Judgement::Subtype,
+            "lub" => Judgement::Lub,
+            "glb" => Judgement::Glb,
+            "wrap" => Judgement::Wrap,
+            "compat" => Judgement::Compat,
+            "unify" => Judgement::Unify,
+            "erase-wd" => Judgement::EraseWd,
+            "map" => Judgement::Map,
+            "order" => Judgement::Order,
+            "possible-order" => Judgement::PossibleOrder,
+            "equal" => Judgement::Equal,
+            "eval" => Judgement::Eval,
+            "derive" => Judgement::Derive,
+            _ => return None,
+        })
+    }
 }
 
 pub fn run(args: &Args) -> CommandResult {
@@ -272,14 +296,22 @@ fn to_json(
     value
 }
 
-/// The question of a judgement by its name, with operands in one of the notations of the command line.
+/// An operand of a judgement.
+#[derive(Clone, Copy)]
+pub enum Operand<'a> {
+    /// In one of the notations of the command line.
+    Text(&'a str),
+    /// Structural information that has been read before.
+    Info(&'a StructInfo),
+}
+
+/// The question of a judgement by its name.
 ///
 /// # Errors
 ///
 /// The message for people, if there is no such judgement, or an operand is not what it takes.
-pub fn question(name: &str, operands: &[String]) -> Result<Ask, String> {
-    let judgement = <Judgement as clap::ValueEnum>::from_str(name, false)
-        .map_err(|_| format!("there is no judgement `{}`", visible(name)))?;
+pub fn question(name: &str, operands: &[Operand<'_>]) -> Result<Ask, String> {
+    let judgement = Judgement::named(name).ok_or_else(|| format!("there is no judgement `{}`", visible(name)))?;
     question_of(judgement, operands, &Surroundings::default()).map_err(|failure| failure.message)
 }
 
@@ -302,34 +334,35 @@ struct Surroundings {
 
 fn asked(args: &Args, operands: &[String]) -> Result<Ask, Failure> {
     let judgement = args.judgement.ok_or_else(|| Failure::unreadable("name a judgement, or ask in JSON"))?;
-    question_of(judgement, operands, &args.surroundings)
+    question_of(judgement, &operands.iter().map(|text| Operand::Text(text)).collect::<Vec<_>>(), &args.surroundings)
 }
 
-fn question_of(judgement: Judgement, operands: &[String], args: &Surroundings) -> Result<Ask, Failure> {
+fn question_of(judgement: Judgement, operands: &[Operand<'_>], args: &Surroundings) -> Result<Ask, Failure> {
     Ok(match (judgement, operands) {
-        (Judgement::Erase, [s]) => Ask::Erase(struct_info(s)?),
-        (Judgement::Subtype, [t1, t2]) => Ask::Subtype(ty(t1)?, ty(t2)?),
-        (Judgement::Lub, [t1, t2]) => Ask::Lub(ty(t1)?, ty(t2)?),
-        (Judgement::Glb, [t1, t2]) => Ask::Glb(ty(t1)?, ty(t2)?),
-        (Judgement::Wrap, [t]) => Ask::Wrap(ty(t)?),
-        (Judgement::Compat, [s1, s2]) => Ask::Compatibility(struct_info(s1)?, struct_info(s2)?),
-        (Judgement::Unify, [s1, s2]) => Ask::Unify(struct_info(s1)?, struct_info(s2)?),
-        (Judgement::Map, [s1, s2]) => Ask::ShapeVarMapping(struct_info(s1)?, struct_info(s2)?),
-        (Judgement::Order, [s1, s2]) => Ask::MoreSpecific(struct_info(s1)?, struct_info(s2)?),
-        (Judgement::PossibleOrder, [s1, s2]) => Ask::PossiblyMoreSpecific(struct_info(s1)?, struct_info(s2)?),
-        (Judgement::Equal, [e1, e2]) => Ask::ProveEqual(dimension(e1)?, dimension(e2)?),
-        (Judgement::Eval, [e]) => Ask::EvalDim(dimension(e)?, sizes(&args.bindings)?),
+        (Judgement::Erase, [s]) => Ask::Erase(struct_info(*s)?),
+        (Judgement::Subtype, [t1, t2]) => Ask::Subtype(ty(*t1)?, ty(*t2)?),
+        (Judgement::Lub, [t1, t2]) => Ask::Lub(ty(*t1)?, ty(*t2)?),
+        (Judgement::Glb, [t1, t2]) => Ask::Glb(ty(*t1)?, ty(*t2)?),
+        (Judgement::Wrap, [t]) => Ask::Wrap(ty(*t)?),
+        (Judgement::Compat, [s1, s2]) => Ask::Compatibility(struct_info(*s1)?, struct_info(*s2)?),
+        (Judgement::Unify, [s1, s2]) => Ask::Unify(struct_info(*s1)?, struct_info(*s2)?),
+        (Judgement::Map, [s1, s2]) => Ask::ShapeVarMapping(struct_info(*s1)?, struct_info(*s2)?),
+        (Judgement::Order, [s1, s2]) => Ask::MoreSpecific(struct_info(*s1)?, struct_info(*s2)?),
+        (Judgement::PossibleOrder, [s1, s2]) => Ask::PossiblyMoreSpecific(struct_info(*s1)?, struct_info(*s2)?),
+        (Judgement::Equal, [e1, e2]) => Ask::ProveEqual(dimension(*e1)?, dimension(*e2)?),
+        (Judgement::Eval, [e]) => Ask::EvalDim(dimension(*e)?, sizes(&args.bindings)?),
         (Judgement::EraseWd, [s]) => {
             let var = |name: &String| Var::parse(name).ok_or_else(|| not_a("variable", name));
             let shape_var = |name: &String| ShapeVar::parse(name).ok_or_else(|| not_a("shape variable", name));
             let vars = args.vars.iter().map(var).collect::<Result<Vec<Var>, Failure>>()?;
             let shape_vars = args.shape_vars.iter().map(shape_var).collect::<Result<Vec<ShapeVar>, Failure>>()?;
-            Ask::EraseToWellDefined(struct_info(s)?, vars, shape_vars)
+            Ask::EraseToWellDefined(struct_info(*s)?, vars, shape_vars)
         }
         (Judgement::Derive, [callee, call_args @ ..]) => {
             let all =
-                |texts: &[String]| texts.iter().map(|s| struct_info(s)).collect::<Result<Vec<StructInfo>, Failure>>();
-            Ask::DeriveCall(struct_info(callee)?, all(call_args)?, all(&args.sinfo_args)?)
+                |operands: &[Operand<'_>]| operands.iter().map(|s| struct_info(*s)).collect::<Result<Vec<_>, _>>();
+            let sinfo_args = args.sinfo_args.iter().map(|text| struct_info(Operand::Text(text)));
+            Ask::DeriveCall(struct_info(*callee)?, all(call_args)?, sinfo_args.collect::<Result<Vec<_>, _>>()?)
         }
         (_, given) => return Err(Failure::unreadable(wrong_count(judgement, given.len()))),
     })
@@ -354,16 +387,27 @@ fn sizes(bindings: &[String]) -> Result<BTreeMap<ShapeVar, i64>, Failure> {
     bindings.iter().map(|text| size(text).ok_or_else(|| not_a("binding (n=3)", text))).collect()
 }
 
-fn struct_info(text: &str) -> Result<StructInfo, Failure> {
-    operand("structural information", text, notation::parse_struct_info)
+fn struct_info(given: Operand<'_>) -> Result<StructInfo, Failure> {
+    match given {
+        Operand::Text(text) => operand("structural information", text, notation::parse_struct_info),
+        Operand::Info(info) => Ok(info.clone()),
+    }
 }
 
-fn ty(text: &str) -> Result<Type, Failure> {
-    operand("type", text, notation::parse_type)
+fn ty(given: Operand<'_>) -> Result<Type, Failure> {
+    operand("type", &as_text(given), notation::parse_type)
 }
 
-fn dimension(text: &str) -> Result<PrimExpr, Failure> {
-    operand("dimension", text, notation::parse_prim_expr)
+fn dimension(given: Operand<'_>) -> Result<PrimExpr, Failure> {
+    operand("dimension", &as_text(given), notation::parse_prim_expr)
+}
+
+/// What an operand is called where it is not what is asked for. Some structural information is written as a type is.
+fn as_text(given: Operand<'_>) -> Cow<'_, str> {
+    match given {
+        Operand::Text(text) => text.into(),
+        Operand::Info(info) => data::json::write(&data::Write::write(info)).into(),
+    }
 }
 
 /// An operand in mathematical notation, in the form of suite files (RON), or in that of the adapter protocol (JSON).
@@ -377,4 +421,17 @@ fn operand<T: FromData>(what: &str, text: &str, on_paper: fn(&str) -> Result<T, 
         let message = || Failure::unreadable(format!("`{text}` is not a {what}: {error}"));
         data::from_ron(text).or_else(|_| data::from_json(text)).map_err(|_| message())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn judgements_have_the_names_of_the_command_line() {
+        for judgement in <Judgement as clap::ValueEnum>::value_variants() {
+            let value = clap::ValueEnum::to_possible_value(judgement).unwrap();
+            assert!(Judgement::named(value.get_name()) == Some(*judgement), "{}", value.get_name());
+        }
+    }
 }

@@ -7,7 +7,7 @@ use relax_spec::grammar::in_words;
 use relax_spec::judge::{Cx, with_stack};
 use relax_spec::oracle;
 use relax_spec::question::{Answer, Ask, Outcome};
-use relax_spec_cli::question;
+use relax_spec_cli::{Operand, question};
 
 /// The answer to a question. How it was derived is found out when somebody asks for it.
 #[pyclass(frozen, module = "relax_spec")]
@@ -18,7 +18,7 @@ pub(crate) struct Judgement {
 }
 
 impl Judgement {
-    pub(crate) fn of(name: &str, operands: &[String], edition: Edition) -> Result<Judgement, String> {
+    pub(crate) fn of(name: &str, operands: &[Operand<'_>], edition: Edition) -> Result<Judgement, String> {
         let ask = question(name, operands)?;
         let outcome = with_stack(|| oracle::outcome(&mut Cx::new().with_edition(edition), &ask));
         Ok(Judgement { ask, edition, outcome })

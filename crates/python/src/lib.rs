@@ -1,6 +1,7 @@
 //! The extension `relax_spec._native`: what the Python package of `python/` asks for. It converts, and judges nothing
 //! itself. Everything that may take long releases the interpreter.
 
+mod info;
 mod judgement;
 mod module;
 
@@ -8,16 +9,17 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
+use info::{Given, Info};
 use judgement::Judgement;
 use module::Module;
 use relax_spec::Edition;
-use relax_spec_cli::CommandOutput;
+use relax_spec_cli::{CommandOutput, Operand};
 
 /// Everything that the extension exports.
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::{Judgement, Module, captured, command, judge};
+    use super::{Info, Judgement, Module, captured, command, judge};
 }
 
 /// Runs a command line on the streams of this process. Returns its exit status.
@@ -33,11 +35,12 @@ fn captured(py: Python<'_>, line: Vec<OsString>) -> (u8, String, String) {
     (exit, out, err)
 }
 
-/// Asks one judgement, by its name and its operands as text.
+/// Asks one judgement, by its name and its operands: text, or structural information that has been read.
 #[pyfunction]
 #[pyo3(signature = (name, operands, edition = None))]
-fn judge(py: Python<'_>, name: &str, operands: Vec<String>, edition: Option<&str>) -> PyResult<Judgement> {
+fn judge(py: Python<'_>, name: &str, operands: Vec<Given<'_>>, edition: Option<&str>) -> PyResult<Judgement> {
     let edition = edition_of(edition)?;
+    let operands: Vec<Operand<'_>> = operands.iter().map(Given::operand).collect();
     py.allow_threads(|| Judgement::of(name, &operands, edition)).map_err(unreadable)
 }
 

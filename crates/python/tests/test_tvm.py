@@ -52,7 +52,12 @@ def test_structural_information():
     names = load("names")
     x, y = names.TensorInfo((2, 4), "float32"), names.TensorInfo((3, 4), "float32")
     assert repr(relax_spec.judge("unify", x, y)) == "Tensor(ndim=2, float32)"
-    assert '"Tensor"' in info_of(x)
+    assert repr(info_of(x)) == "Tensor((2, 4), float32)" and info_of(x) is info_of(x)
+    n = names.shape_var("n")
+    fields = [names.TensorInfo([n, n + 1], "bool"), names.ShapeInfo(ndim=2), names.ObjectInfo()]
+    made = names.FuncInfo([names.TupleInfo(fields)], x, purity=False)
+    text = "Func((Tuple(Tensor((n, n + 1), bool), Shape(ndim=2), Object)) -> Tensor((2, 4), float32), impure)"
+    assert relax_spec.judge("order", info_of(made), text).holds and relax_spec.judge("order", text, made).holds
 
 
 def test_the_adapter_hides_nobodys_modules():

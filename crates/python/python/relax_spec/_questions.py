@@ -1,5 +1,6 @@
 """The questions: one function for each."""
 
+import functools
 import json
 
 from relax_spec import _native, _values
@@ -111,17 +112,23 @@ def refine(before, after, *args, edition=None, **options):
 def judge(judgement, *operands, edition=None):
     """One judgement on types, structural information or dimensions; operands are text, or structural information of TVM."""
     try:
-        return _native.judge(judgement, [_operand(operand) for operand in operands], edition)
+        return _native.judge(judgement, [known if type(known) in _PREPARED else _info(known) for known in operands], edition)
     except ValueError as error:
         raise UnreadableError(str(error)) from None
 
 
-def _operand(operand):
-    if isinstance(operand, str):
-        return operand
+_PREPARED = (str, _native.Info)
+
+
+def _info(value):
+    return _reader_of_infos()(value)
+
+
+@functools.cache
+def _reader_of_infos():
     from relax_spec.tvm import info_of
 
-    return info_of(operand)
+    return info_of
 
 
 def derivation(judgement):

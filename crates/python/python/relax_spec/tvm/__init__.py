@@ -3,11 +3,10 @@
 The subfolder `adapter` is the adapter that `relax-spec conform --adapter tvm` starts.
 """
 
-import json
-
 import tvm
 from tvm import relax
 
+from relax_spec._native import Info
 from relax_spec.tvm._adapter import load
 
 #: The release, and the edition that it claims to follow.
@@ -32,19 +31,21 @@ def text_of(value):
     return load("stages").printed(module_of(value))
 
 
-#: The JSON of structural information by its object, which is kept, and does not change.
+#: Structural information that has been read, by its object, which is kept, and does not change.
 _INFOS = {}
 _MOST_INFOS = 4096
+_Reader = load("read").Reader
 
 
 def info_of(value):
-    """The JSON form of structural information."""
+    """Structural information as judgements take it. Asking again about an object costs nothing."""
     key = value.__chandle__()
-    if key not in _INFOS:
+    known = _INFOS.get(key)
+    if known is None:
         if len(_INFOS) >= _MOST_INFOS:
             _INFOS.clear()
-        _INFOS[key] = value, json.dumps(load("read").Reader(say_pure=True).info(value))
-    return _INFOS[key][1]
+        known = _INFOS[key] = value, Info(_Reader(say_pure=True).info(value))
+    return known[1]
 
 
 def __getattr__(name):
