@@ -199,11 +199,7 @@ impl<'m, 'p, N: Arithmetic> NestCompiler<'m, 'p, N> {
                 (init_code, body, None)
             }
         };
-        let several = statements.len() > 1 || self.block.is_some_and(|block| block.init.is_some());
-        let one_by_one = match &fold {
-            Some(_) => self.notes && self.fails,
-            None => self.fails && (several || self.notes) || !self.is_independent(cut),
-        };
+        let one_by_one = self.is_one_by_one(fold.is_some(), statements.len(), cut);
         Some(Nest {
             space: self.space,
             cut,
@@ -223,6 +219,15 @@ impl<'m, 'p, N: Arithmetic> NestCompiler<'m, 'p, N> {
             lets: self.lets,
             float_lets: self.float_lets,
         })
+    }
+
+    /// Whether the rounds must run one by one.
+    fn is_one_by_one(&self, folds: bool, statements: usize, cut: usize) -> bool {
+        if folds {
+            return self.notes && self.fails;
+        }
+        let several = statements > 1 || self.block.is_some_and(|block| block.init.is_some());
+        self.fails && (several || self.notes) || !self.is_independent(cut)
     }
 
     /// Whether the nest may run out of fuel.

@@ -41,6 +41,37 @@ struct Series<'a, T> {
     firsts: &'a [usize],
 }
 
+impl<T: Copy> Series<'_, T> {
+    fn is_active(&self, lane: usize) -> bool {
+        self.mask.is_none_or(|mask| mask[lane] != 0)
+    }
+
+    /// An element combined with the values of lanes.
+    fn combined(
+        &self,
+        from: usize,
+        to: usize,
+        element: T,
+        combine: &mut impl FnMut(T, &[T]) -> Result<T, (T, usize)>,
+    ) -> Result<T, (T, usize)> {
+        if self.mask.is_none() {
+            return combine(element, &self.values[from..to]);
+        }
+        (from..to).filter(|lane| self.is_active(*lane)).try_fold(element, |acc, lane| {
+            let one = std::slice::from_ref(&self.values[lane]);
+            combine(acc, one).map_err(|(acc, _)| (acc, lane - from))
+        })
+    }
+}
+
+/// The elements that values are combined with.
+struct Elements<'a, T> {
+    data: &'a mut [T],
+    written: Option<&'a [bool]>,
+    /// Those that get a value.
+    marks: &'a mut Vec<usize>,
+}
+
 impl<N: Arithmetic> Lanes<N> {
     /// Combines the values of the lanes. `firsts` are the lanes in which a reduction starts.
     pub fn fold(&mut self, fold: &Fold, firsts: &[usize], memory: &mut [Memory<N>]) -> Result<(), Fails> {
@@ -58,73 +89,98 @@ impl<N: Arithmetic> Lanes<N> {
         noted: &mut Vec<(usize, Side)>,
     ) -> Result<(), Fails> {
         let Some(memory) = memory.get_mut(fold.memory) else { return Err(Fails(0)) };
-        let mask = fold.mask.map(|mask| &self.ints[mask][..self.count]);
-        let mut note = |a_is_b: bool, first: bool| {
+        let note = |a_is_b: bool, first: bool| {
             if let Some(choice) = fold.choice.filter(|_| !a_is_b) {
                 noted.push((choice, if first { Side::First } else { Side::Second }));
             }
         };
         let mut marks = Vec::new();
         let written = memory.written.as_deref();
-        let result = match (&mut memory.data, fold.op) {
-            (MemoryElements::Int(data), FoldOp::Whole(op, repr)) => {
-                let starts = fold.start.map(|start| self.ints[start].as_slice());
-                let series = Series { values: &self.ints[fold.value][..self.count], starts, mask, firsts };
-                self.runs(fold, data, written, &mut marks, &series, |mut acc, values| {
-                    for x in values {
-                        let (a, b) = if fold.left { (acc, *x) } else { (*x, acc) };
-                        acc = repr.wrap(match op {
-                            NestIntOp::Plus => a.wrapping_add(b),
-                            NestIntOp::Minus => a.wrapping_sub(b),
-                            NestIntOp::Times => a.wrapping_mul(b),
-                        });
-                    }
-                    Ok(acc)
-                })
+        let result = match &mut memory.data {
+            MemoryElements::Int(data) => {
+                self.fold_ints(fold, Elements { data, written, marks: &mut marks }, firsts, note)
             }
-            (MemoryElements::Int(data), FoldOp::Int(op, repr)) => {
-                let starts = fold.start.map(|start| self.ints[start].as_slice());
-                let series = Series { values: &self.ints[fold.value][..self.count], starts, mask, firsts };
-                self.runs(fold, data, written, &mut marks, &series, |mut acc, values| {
-                    for (lane, x) in values.iter().enumerate() {
-                        let (a, b) = if fold.left { (acc, *x) } else { (*x, acc) };
-                        acc = repr.binary(op, a, b).map_err(|_| (acc, lane))?;
-                        note(a == b, acc == a);
-                    }
-                    Ok(acc)
-                })
+            MemoryElements::Float(data) => {
+                self.fold_floats(fold, Elements { data, written, marks: &mut marks }, firsts, note)
             }
-            (MemoryElements::Float(data), FoldOp::Field(op, float)) => {
-                let starts = fold.start.map(|start| self.floats[start].as_slice());
-                let series = Series { values: &self.floats[fold.value][..self.count], starts, mask, firsts };
-                self.runs(fold, data, written, &mut marks, &series, |acc, values| {
-                    Ok(match op {
-                        Field::Plus => acc.accumulated(values, float),
-                        Field::Times => values.iter().fold(acc, |acc, x| acc.times(*x).rounded(|x| float.round(x))),
-                        Field::Minus | Field::Over => values.iter().fold(acc, |acc, x| {
-                            let (a, b) = if fold.left { (acc, *x) } else { (*x, acc) };
-                            let value = if let Field::Minus = op { a.minus(b) } else { a.over(b) };
-                            value.rounded(|x| float.round(x))
-                        }),
-                    })
-                })
-            }
-            (MemoryElements::Float(data), FoldOp::Float(op, float)) => {
-                let starts = fold.start.map(|start| self.floats[start].as_slice());
-                let series = Series { values: &self.floats[fold.value][..self.count], starts, mask, firsts };
-                self.runs(fold, data, written, &mut marks, &series, |mut acc, values| {
-                    for (lane, x) in values.iter().enumerate() {
-                        let (a, b) = if fold.left { (acc, *x) } else { (*x, acc) };
-                        acc = float_binary(float, op, a, b).map_err(|_| (acc, lane))?;
-                        note(a == b, acc == a);
-                    }
-                    Ok(acc)
-                })
-            }
-            (MemoryElements::Int(_) | MemoryElements::Float(_), _) => Err(Fails(0)),
         };
         marks.into_iter().for_each(|at| memory.mark(at));
         result
+    }
+
+    fn series<'a, T>(&'a self, fold: &Fold, registers: &'a [Vec<T>], firsts: &'a [usize]) -> Series<'a, T> {
+        Series {
+            values: &registers[fold.value][..self.count],
+            starts: fold.start.map(|start| registers[start].as_slice()),
+            mask: fold.mask.map(|mask| &self.ints[mask][..self.count]),
+            firsts,
+        }
+    }
+
+    fn fold_ints(
+        &self,
+        fold: &Fold,
+        to: Elements<i64>,
+        firsts: &[usize],
+        mut note: impl FnMut(bool, bool),
+    ) -> Result<(), Fails> {
+        let series = self.series(fold, &self.ints, firsts);
+        let operands = |acc, x| if fold.left { (acc, x) } else { (x, acc) };
+        match fold.op {
+            FoldOp::Whole(op, repr) => self.runs(fold, to, &series, |mut acc, values| {
+                for x in values {
+                    let (a, b) = operands(acc, *x);
+                    acc = repr.wrap(match op {
+                        NestIntOp::Plus => a.wrapping_add(b),
+                        NestIntOp::Minus => a.wrapping_sub(b),
+                        NestIntOp::Times => a.wrapping_mul(b),
+                    });
+                }
+                Ok(acc)
+            }),
+            FoldOp::Int(op, repr) => self.runs(fold, to, &series, |mut acc, values| {
+                for (lane, x) in values.iter().enumerate() {
+                    let (a, b) = operands(acc, *x);
+                    acc = repr.binary(op, a, b).map_err(|_| (acc, lane))?;
+                    note(a == b, acc == a);
+                }
+                Ok(acc)
+            }),
+            FoldOp::Field(..) | FoldOp::Float(..) => Err(Fails(0)),
+        }
+    }
+
+    fn fold_floats(
+        &self,
+        fold: &Fold,
+        to: Elements<N>,
+        firsts: &[usize],
+        mut note: impl FnMut(bool, bool),
+    ) -> Result<(), Fails> {
+        let series = self.series(fold, &self.floats, firsts);
+        let operands = |acc, x| if fold.left { (acc, x) } else { (x, acc) };
+        match fold.op {
+            FoldOp::Field(op, float) => self.runs(fold, to, &series, |acc, values| {
+                Ok(match op {
+                    Field::Plus => acc.accumulated(values, float),
+                    Field::Times => values.iter().fold(acc, |acc, x| acc.times(*x).rounded(|x| float.round(x))),
+                    Field::Minus | Field::Over => values.iter().fold(acc, |acc, x| {
+                        let (a, b) = operands(acc, *x);
+                        let value = if let Field::Minus = op { a.minus(b) } else { a.over(b) };
+                        value.rounded(|x| float.round(x))
+                    }),
+                })
+            }),
+            FoldOp::Float(op, float) => self.runs(fold, to, &series, |mut acc, values| {
+                for (lane, x) in values.iter().enumerate() {
+                    let (a, b) = operands(acc, *x);
+                    acc = float_binary(float, op, a, b).map_err(|_| (acc, lane))?;
+                    note(a == b, acc == a);
+                }
+                Ok(acc)
+            }),
+            FoldOp::Whole(..) | FoldOp::Int(..) => Err(Fails(0)),
+        }
     }
 
     /// Goes through the runs of lanes that have the same element. `combine` gives an element combined with values; if
@@ -132,15 +188,13 @@ impl<N: Arithmetic> Lanes<N> {
     fn runs<T: Copy>(
         &self,
         fold: &Fold,
-        data: &mut [T],
-        written: Option<&[bool]>,
-        marks: &mut Vec<usize>,
+        to: Elements<T>,
         series: &Series<T>,
         mut combine: impl FnMut(T, &[T]) -> Result<T, (T, usize)>,
     ) -> Result<(), Fails> {
         let (offsets, base) = self.affine[fold.at];
         let offsets = &self.offsets[offsets];
-        let active = |lane: usize| series.mask.is_none_or(|mask| mask[lane] != 0);
+        let Elements { data, written, marks } = to;
         let (mut from, mut nth) = (0, 0);
         while from < self.count {
             let offset = offsets.at(self.first + from);
@@ -153,29 +207,19 @@ impl<N: Arithmetic> Lanes<N> {
             while from < end {
                 if series.firsts.get(nth) == Some(&from) {
                     nth += 1;
-                    if let Some(starts) = series.starts.filter(|_| active(from)) {
+                    if let Some(starts) = series.starts.filter(|_| series.is_active(from)) {
                         (acc, known) = (starts[from], true);
                     }
                 }
                 let to = series.firsts.get(nth).map_or(end, |next| end.min(*next));
-                let values = &series.values[from..to];
                 if !known {
-                    match (from..to).find(|lane| active(*lane)) {
-                        Some(lane) => return Err(Fails(lane)),
-                        None => {
-                            from = to;
-                            continue;
-                        }
+                    if let Some(lane) = (from..to).find(|lane| series.is_active(*lane)) {
+                        return Err(Fails(lane));
                     }
+                    from = to;
+                    continue;
                 }
-                let done = match series.mask {
-                    None => combine(acc, values),
-                    Some(_) => (from..to).filter(|lane| active(*lane)).try_fold(acc, |acc, lane| {
-                        let one = std::slice::from_ref(&series.values[lane]);
-                        combine(acc, one).map_err(|(acc, _)| (acc, lane - from))
-                    }),
-                };
-                match done {
+                match series.combined(from, to, acc, &mut combine) {
                     Ok(value) => acc = value,
                     Err((before, lane)) => {
                         *element = before;
