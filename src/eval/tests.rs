@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::book::{Erratum, Reading, Rule, RuleSet};
+use crate::book::{Edition, Erratum, Reading, Rule, RuleSet};
 use crate::grammar::*;
 use crate::judge::{Cx, Ending};
 use crate::value::{Effect, Stop, Value, ValueSpec, from_specs, to_spec};
@@ -533,6 +533,47 @@ fn a_prim_func_can_be_reached_by_its_symbol() {
 #[test]
 fn a_prim_func_as_an_object_cannot_be_called() {
     assert_eq!(failure(&calling_twice("Module.twice(x)"), &[floats(&[1.0])]), rule!("MOD.PRIMFUNC-ONLY-CALLTIR"));
+}
+
+/// What LegalizeOps puts in place of operators is those operators.
+#[test]
+fn functions_that_operators_are_lowered_to_run_as_the_operators() {
+    let program = |body: &str| {
+        let text = format!(
+            r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def _get_tensor_ndim(x: T.handle) -> T.int32:
+        T.func_attr({{"tir.noalias": True}})
+        return T.tvm_struct_get(x, 0, 4, "int32")
+
+    @T.prim_func
+    def _get_tensor_shape_i(x: T.handle, axis: T.int64) -> T.int64:
+        return T.int64(7)
+
+    @R.function
+    def main(x: R.Tensor((2, 2), "float32")) -> R.Object:
+        y = {body}
+        return y
+"#
+        );
+        crate::syntax::tvmscript::parse_module(&text).unwrap()
+    };
+    let x = || ValueSpec::Tensor(TensorData::from_values(DataType::FLOAT32, &[2, 2], &[0.0, 3.0, 3.0, 1.0]).unwrap());
+    let ints = |shape: &[u64], values: &[f64]| {
+        ValueSpec::Tensor(TensorData::from_values(DataType::INT64, shape, values).unwrap())
+    };
+    let packed = |call: &str, ndim: usize| format!("R.call_pure_packed({call}, sinfo_args=R.Tensor(ndim={ndim}))");
+    // The places (0, 1), (1, 0), (1, 1), a row for each axis.
+    let nonzero = program(&packed("\"relax.run.nonzero\", x", 2));
+    assert_eq!(value(&nonzero, &[x()]), ints(&[2, 3], &[0.0, 1.0, 1.0, 1.0, 0.0, 1.0]));
+    let unique = program(&packed("\"relax.run.unique\", x, R.prim_value(T.bool(True))", 1));
+    assert_eq!(value(&unique, &[x()]), floats(&[0.0, 1.0, 3.0]));
+    let direct = |call: &str| run_in(&mut Cx::new().with_edition(Edition::E2024_04), &program(call), &[x()]).0;
+    assert_eq!(direct("Module._get_tensor_ndim(x)"), Ending::Value(ValueSpec::Int(2)));
+    // The name alone does not decide: this body says what it gives.
+    assert_eq!(direct("Module._get_tensor_shape_i(x, R.prim_value(1))"), Ending::Value(ValueSpec::Int(7)));
 }
 
 #[test]

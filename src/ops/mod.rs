@@ -495,8 +495,8 @@ pub(crate) fn applied(m: &mut dyn Host, name: &str, values: &[Value]) -> Result<
     op.evaluate(m, &EvalArgs { call: &call, values, result: None })
 }
 
-/// The operator that a `PrimFunc` stands for which reads the representation of a tensor. TVM's `LegalizeOps` makes
-/// these, and the representation is no memory that a `PrimFunc` could read here.
+/// The operator for which TVM's `LegalizeOps` makes a `PrimFunc` of this name, which reads the representation of a
+/// tensor.
 pub(crate) fn inspection(prim_func: &str) -> Option<&'static str> {
     let what = prim_func.strip_prefix("_get_tensor_")?;
     lookup(&format!("inspect.tensor_{what}")).map(|op| op.name)

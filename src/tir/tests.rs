@@ -597,6 +597,14 @@ fn functions_of_the_run_time_sort() {
     gives("argsort", "OUT, 1, T.bool(False)", [0.0, 2.0, 1.0, 0.0, 1.0, 2.0, 9.0, 9.0]);
     gives("topk", "ONE, OUT, 1, 1, \"both\", T.bool(False)", [0.0, 2.0, 1.0, 0.0, 1.0, 2.0, 3.0, 5.0]);
     gives("topk", "ONE, 1, 1, \"indices\", T.bool(True)", [9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 1.0, 2.0]);
+    // The arrays keep their shape where the buffers have been made flat; of another size they do not fit.
+    let flat = |size: usize| {
+        let text = sorting("sort", "OUT, 1, T.bool(True)");
+        let text = text.replace("(2, 3)", &format!("({size},)"));
+        text.replace("[i // 3, i % 3]", "[i]")
+    };
+    computes(&flat(6), &a, &[1.0, 2.0, 3.0, 4.0, 5.0, 5.0, 9.0, 9.0]);
+    assert!(matches!(run(&flat(7), &a), Err(TirError::Unsupported(_))));
     for body in [sorting("sorted", "OUT, 1, T.bool(True)"), sorting("sort", "OUT, 2, T.bool(True)")] {
         assert!(matches!(run(&body, &a), Err(TirError::Unsupported(_))), "{body}");
     }

@@ -100,7 +100,8 @@ enum Judgement {
 }
 
 impl Judgement {
-    /// The judgement of a name on the command line. The parser of that would make all names and helps for each question.
+    /// The judgement of a name on the command line. The parser of that would make all names and helps for each
+    /// question.
     fn named(name: &str) -> Option<Judgement> {
         Some(match name {
             "erase" => Judgement::Erase,

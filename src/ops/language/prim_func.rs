@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::grammar::Name;
 use crate::grammar::tir::{Param, PrimFunc, Stmt};
+use crate::grammar::{DataType, Name};
 use crate::judge::with_stack;
 use crate::ops::kernel::fail;
 use crate::ops::{applied, inspection};
@@ -26,25 +26,29 @@ pub fn run_packed_func(m: &mut dyn Host, f: &PackedFunc, args: &[Value], outputs
     }
 }
 
-/// The value of a direct call.
+/// The value of a direct call. Of a function that reads the representation of a tensor, it is that of the operator for
+/// which TVM makes it: the representation is no memory that a body could read here.
 ///
 /// Errata: M06. Read literally, there is none. Otherwise it is a number, if the function declares a result.
 pub fn value_of_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
     let dtype = returned_datatype(m.cx(), &func.func);
-    if let Some(operator) = inspection(&func.name) {
-        return Ok(match (dtype, applied(m, operator, args)?) {
-            (Some(dtype), Value::Prim(Prim { value: Scalar::Int(number), .. })) => {
-                Value::Prim(Prim::integer(dtype, number))
-            }
-            (Some(dtype), Value::Prim(Prim { value: Scalar::UInt(number), .. })) => {
-                Value::Prim(Prim::integer(dtype, number as i64))
-            }
-            (_, value) => value,
-        });
-    }
-    let returned = returned_by(m, func, args, 0..0)?;
-    let number = dtype.zip(returned).map(|(dtype, value)| Value::Prim(Prim { dtype, value }));
+    let returned = match (returned_by(m, func, args, 0..0), inspection(&func.name)) {
+        (Err(Stop::Unknown(_)), Some(operator)) => match applied(m, operator, args)? {
+            Value::Prim(Prim { value, .. }) => Some(value),
+            value => return Ok(value),
+        },
+        (returned, _) => returned?,
+    };
+    let number = dtype.zip(returned).map(|(dtype, value)| Value::Prim(number_of(dtype, value)));
     Ok(number.unwrap_or_else(Value::unit))
+}
+
+/// A number of the data type that a function declares. The operator that a function stands for may have another.
+fn number_of(dtype: DataType, value: Scalar) -> Prim {
+    match value {
+        Scalar::Int(number) => Prim::integer(dtype, number),
+        value => Prim { dtype, value },
+    }
 }
 
 /// As [`run_prim_func`], with the returned value.

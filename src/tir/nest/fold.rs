@@ -65,7 +65,7 @@ impl<T: Copy> Series<'_, T> {
 }
 
 /// The elements that values are combined with.
-struct Elements<'a, T> {
+struct FoldedElements<'a, T> {
     data: &'a mut [T],
     written: Option<&'a [bool]>,
     /// Those that get a value.
@@ -98,10 +98,10 @@ impl<N: Arithmetic> Lanes<N> {
         let written = memory.written.as_deref();
         let result = match &mut memory.data {
             MemoryElements::Int(data) => {
-                self.fold_ints(fold, Elements { data, written, marks: &mut marks }, firsts, note)
+                self.fold_ints(fold, FoldedElements { data, written, marks: &mut marks }, firsts, note)
             }
             MemoryElements::Float(data) => {
-                self.fold_floats(fold, Elements { data, written, marks: &mut marks }, firsts, note)
+                self.fold_floats(fold, FoldedElements { data, written, marks: &mut marks }, firsts, note)
             }
         };
         marks.into_iter().for_each(|at| memory.mark(at));
@@ -120,7 +120,7 @@ impl<N: Arithmetic> Lanes<N> {
     fn fold_ints(
         &self,
         fold: &Fold,
-        to: Elements<i64>,
+        to: FoldedElements<i64>,
         firsts: &[usize],
         mut note: impl FnMut(bool, bool),
     ) -> Result<(), Fails> {
@@ -153,7 +153,7 @@ impl<N: Arithmetic> Lanes<N> {
     fn fold_floats(
         &self,
         fold: &Fold,
-        to: Elements<N>,
+        to: FoldedElements<N>,
         firsts: &[usize],
         mut note: impl FnMut(bool, bool),
     ) -> Result<(), Fails> {
@@ -188,13 +188,13 @@ impl<N: Arithmetic> Lanes<N> {
     fn runs<T: Copy>(
         &self,
         fold: &Fold,
-        to: Elements<T>,
+        to: FoldedElements<T>,
         series: &Series<T>,
         mut combine: impl FnMut(T, &[T]) -> Result<T, (T, usize)>,
     ) -> Result<(), Fails> {
         let (offsets, base) = self.affine[fold.at];
         let offsets = &self.offsets[offsets];
-        let Elements { data, written, marks } = to;
+        let FoldedElements { data, written, marks } = to;
         let (mut from, mut nth) = (0, 0);
         while from < self.count {
             let offset = offsets.at(self.first + from);

@@ -233,11 +233,10 @@ fn of_erratum(links: &Links, erratum: Erratum) -> Result<Entry, String> {
     for alternative in &info.alternatives {
         let _ = writeln!(out, "* or: {}", with_links(links, &path, alternative));
     }
-    if let Ok(text) = fs::read_to_string(root().join(format!("spec/errata/{erratum}.ron"))) {
-        if let Some((_, witness)) = text.split_once("    witness: ") {
-            let _ =
-                write!(out, "\n## Witness\n\n```text\n{}\n```\n", witness.trim_end().trim_end_matches(')').trim_end());
-        }
+    if let Ok(text) = fs::read_to_string(root().join(format!("spec/errata/{erratum}.ron")))
+        && let Some((_, witness)) = text.split_once("    witness: ")
+    {
+        let _ = write!(out, "\n## Witness\n\n```text\n{}\n```\n", witness.trim_end().trim_end_matches(')').trim_end());
     }
     let all: Vec<String> =
         Edition::ALL.iter().filter(|edition| erratum.stands_in(**edition)).map(ToString::to_string).collect();

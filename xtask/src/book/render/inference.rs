@@ -78,7 +78,7 @@ fn of_file(name: &str, text: &str, found: &mut BTreeMap<String, Vec<Inference>>)
             (_, _) => None,
         };
         let Some((premises, answer)) = form else { continue };
-        let names = function.definitions(at, &[&premises[..], &[answer.clone()]].concat());
+        let names = function.definitions(at, &[&premises[..], std::slice::from_ref(&answer)].concat());
         let form = Inference { place, judgement: function.judgement(), premises, answer, names };
         found.entry(id.to_string()).or_default().push(form);
     }

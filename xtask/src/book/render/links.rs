@@ -202,15 +202,18 @@ fn known() -> Result<BTreeMap<String, Vec<String>>, String> {
     Ok(known)
 }
 
+/// Names by the id of a clause.
+type ByClause = BTreeMap<String, Vec<String>>;
+
 /// The folders of findings, and their names by the clauses in their tables.
-fn findings() -> Result<(Vec<String>, BTreeMap<String, Vec<String>>), String> {
+fn findings() -> Result<(Vec<String>, ByClause), String> {
     let told = |error: std::io::Error| format!("conformance/findings: {error}");
     let entries = fs::read_dir(root().join("conformance/findings")).map_err(told)?;
     let names = entries.map(|entry| Ok(entry.map_err(told)?.file_name().to_string_lossy().into_owned()));
     let mut names = names.collect::<Result<Vec<String>, String>>()?;
     names.retain(|name| root().join(format!("conformance/findings/{name}/README.md")).is_file());
     names.sort();
-    let mut by_clause: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut by_clause = ByClause::new();
     for name in &names {
         let text = fs::read_to_string(root().join(format!("conformance/findings/{name}/README.md"))).map_err(told)?;
         let row = text.lines().find(|line| line.starts_with("| clauses |")).unwrap_or_default();
