@@ -158,7 +158,8 @@ def table_of_counts(found):
 
 
 def rendered(found):
-    lines = "\n".join(["| finding | severity | pass | releases |", "| --- | --- | --- | --- |", *(f.line() for f in found)]) + "\n"
+    head = ["| finding | severity | pass | releases |", "| --- | --- | --- | --- |"]
+    lines = "\n".join([*head, *(f.line() for f in found)]) + "\n"
     return "\n".join([INTRODUCTION, table_of_counts(found), lines, *(f.section() for f in found)])
 
 

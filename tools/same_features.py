@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 #: Those of procedural macros and build scripts are listed with the others.
-TREE = "cargo tree --locked --prefix none --format".split()
+TREE = ["cargo", "tree", "--locked", "--prefix", "none", "--format"]
 
 
 def features(*words):

@@ -600,7 +600,7 @@ fn functions_of_the_run_time_sort() {
     // The arrays keep their shape where the buffers have been made flat; of another size they do not fit.
     let flat = |size: usize| {
         let text = sorting("sort", "OUT, 1, T.bool(True)");
-        let text = text.replace("(2, 3)", &format!("({size},)"));
+        let text = text.replace("alloc_buffer((2, 3)", &format!("alloc_buffer(({size},)"));
         text.replace("[i // 3, i % 3]", "[i]")
     };
     computes(&flat(6), &a, &[1.0, 2.0, 3.0, 4.0, 5.0, 5.0, 9.0, 9.0]);
