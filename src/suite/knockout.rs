@@ -145,7 +145,7 @@ impl<'s> Baseline<'s> {
     pub fn knock_out(&self, rule: Rule) -> Knockout<'s> {
         let cx = Cx::new().with_mask(RuleSet::from_iter([rule]));
         let mut knockout = Knockout::default();
-        for passing in self.cases.iter().filter(|passing| passing.recorded.contains(rule)) {
+        for passing in self.ending().filter(|passing| passing.recorded.contains(rule)) {
             let cases = match passing.effect(&cx, rule) {
                 KnockoutEffect::Same => &mut knockout.same,
                 KnockoutEffect::Stuck => &mut knockout.stuck,
@@ -157,9 +157,11 @@ impl<'s> Baseline<'s> {
         knockout
     }
 
-    /// Switches each rule off in turn.
-    pub fn knock_out_each(&self) -> BTreeMap<Rule, Knockout<'s>> {
-        Rule::ALL.par_iter().with_max_len(1).map(|rule| (*rule, self.knock_out(*rule))).collect()
+    /// The cases whose run ends. One that never ends records most rules of evaluation, and takes as long as a thousand
+    /// others; and what it shows of a rule, the cases that end show too.
+    fn ending(&self) -> impl Iterator<Item = &Passing<'s>> {
+        let ends = |passing: &&Passing| !passing.case.allow.contains(&Answer::Run(RunAnswer::OutOfFuel));
+        self.cases.iter().filter(ends)
     }
 
     /// The cases that answer differently when every rule that they do not record is switched off. There must be none.
@@ -193,7 +195,7 @@ impl<'s> Baseline<'s> {
     /// A case that detects the mistake, by a different answer or none.
     pub fn killer(&self, mutant: RowMutant) -> Option<&'s str> {
         let cx = Cx::new().with_row_mutant(mutant);
-        let mut concerned = self.cases.iter().filter(|passing| passing.rows.rows.contains(mutant.rule));
+        let mut concerned = self.ending().filter(|passing| passing.rows.rows.contains(mutant.rule));
         // A mistake that makes the oracle panic is detected too.
         let killer = concerned.find(|passing| passing.effect(&cx, mutant.rule) != KnockoutEffect::Same)?;
         Some(&killer.case.id)

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use ask::conformance;
 use ask::sites::RuleSites;
+use ask::standing::{self, RuleStanding, StandingRecord};
+
 use campaign::agreement;
 use campaign::questions::questions;
 use campaign::trials::UNDERIVED;
@@ -203,13 +205,17 @@ const STUCK_OF: usize = 20;
 fn switching_a_rule_off_is_noticed() {
     let suite = suite();
     let (redundant, stuck) = (knockout::redundant().unwrap(), knockout::stuck().unwrap());
-    let knockouts = Baseline::of(&suite).knock_out_each();
-    let wrong = knockouts.iter().filter_map(|(rule, knockout)| {
-        let because = match (knockout.shows(), redundant.contains_key(rule), stuck.contains_key(rule)) {
-            (Shows::Panics, _, _) => format!("panics when it is switched off: {}", knockout.panics.join(", ")),
+    let record = StandingRecord::measure(&suite, &Baseline::of(&suite), Rule::ALL);
+    let standings: Vec<&RuleStanding> = Rule::ALL.iter().filter_map(|rule| record.rule(*rule)).collect();
+    assert_eq!(standings.len(), Rule::ALL.len());
+    let wrong = standings.iter().filter_map(|RuleStanding { rule, shows, flips, stuck: needed, panics, .. }| {
+        let because = match (shows, redundant.contains_key(rule), stuck.contains_key(rule)) {
+            (Shows::Panics, _, _) => format!("panics when it is switched off: {}", panics.such_as.join(", ")),
             (Shows::Survives, false, _) => "changes nothing and is not in spec/redundant.ron".to_string(),
-            (Shows::Flips, true, _) => format!("is in spec/redundant.ron, but flips {}", knockout.flips.join(", ")),
-            (Shows::Stuck, true, _) => format!("is in spec/redundant.ron, but needed by {}", knockout.stuck.join(", ")),
+            (Shows::Flips, true, _) => format!("is in spec/redundant.ron, but flips {}", flips.such_as.join(", ")),
+            (Shows::Stuck, true, _) => {
+                format!("is in spec/redundant.ron, but needed by {}", needed.such_as.join(", "))
+            }
             (Shows::NoCase, true, _) => "is in spec/redundant.ron, but no case proves it".to_string(),
             (Shows::Flips | Shows::Survives | Shows::NoCase, _, true) => "is in spec/stuck.ron, but is not".to_string(),
             (Shows::Flips | Shows::NoCase, false, false)
@@ -221,14 +227,16 @@ fn switching_a_rule_off_is_noticed() {
         Some(format!("{rule} {because}"))
     });
     assert_none("knock-out", wrong.collect());
-    let with_cases = knockouts.values().filter(|knockout| knockout.shows() != Shows::NoCase).count();
+    let with_cases = standings.iter().filter(|standing| standing.shows != Shows::NoCase).count();
     assert!(stuck.len() * STUCK_OF <= with_cases, "{} of {with_cases} rules are only stuck", stuck.len());
-    let without_reason: Vec<String> = knockouts
+    let without_reason: Vec<String> = standings
         .iter()
-        .filter(|(rule, knockout)| knockout.shows() == Shows::Stuck && !stuck.contains_key(rule))
-        .map(|(rule, _)| rule.to_string())
+        .filter(|standing| standing.shows == Shows::Stuck && !stuck.contains_key(&standing.rule))
+        .map(|standing| standing.rule.to_string())
         .collect();
     assert_none("stuck, and not in spec/stuck.ron", without_reason);
+    let kept = fs::read_to_string(root().join(standing::FILE)).unwrap_or_default();
+    assert!(record.to_text() == kept, "{} is stale: run `cargo xtask regenerate`", standing::FILE);
 }
 
 /// Knock-out asks only the cases that record a rule, so no other case may depend on it.

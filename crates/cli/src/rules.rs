@@ -223,9 +223,10 @@ pub fn run(args: &Args) -> CommandResult {
     }
     if args.knockout {
         let suite = conformance::suite()?;
-        let evidence = RuleRecords::of(StandingRecord::measure(&suite))?;
+        let baseline = Baseline::of(&suite);
+        let evidence = RuleRecords::of(StandingRecord::measure(&suite, &baseline, &rules))?;
         let rows: Vec<RuleRow> = rules.iter().map(|rule| evidence.row(*rule)).collect();
-        print(&(figures(&rows) + &mistakes(&Baseline::of(&suite), &rules)?))?;
+        print(&(figures(&rows) + &mistakes(&baseline, &rules)?))?;
         return Ok(Exit::AsExpected);
     }
     let evidence = RuleRecords::kept()?;
