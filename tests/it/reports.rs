@@ -434,6 +434,25 @@ fn timeless(text: &str) -> String {
 }
 
 #[test]
+fn kept_runs_have_a_history_and_a_badge() {
+    let dir = TempDir::new().unwrap();
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let (first, second, badge) = (path("1.jsonl"), path("2.jsonl"), path("badge.json"));
+    let (jsonl, drawn) = (format!("--report=jsonl={first}"), format!("--report=badge={badge}"));
+    assert_eq!(run(&["conform", "types/sub-rank*", &jsonl, &drawn]).0, 0);
+    let badge: Value = serde_json::from_str(&fs::read_to_string(badge).unwrap()).unwrap();
+    assert_eq!(badge["color"], "green", "{badge}");
+    let kept = fs::read_to_string(&first).unwrap();
+    fs::write(&second, kept.replacen("\"verdict\":\"agree\"", "\"verdict\":\"diverge\"", 1)).unwrap();
+    let dir = dir.path().display().to_string();
+    let (status, out, err) = run(&["report", "history", &dir]);
+    assert_eq!((status, out.contains("1 worse: types/sub-rank")), (0, true), "{out}{err}");
+    assert_eq!(run(&["report", "history", &dir, "--report", "jsonl"]).0, 2);
+    fs::write(second, "{").unwrap();
+    assert_eq!(run(&["report", "history", &dir]).0, 2);
+}
+
+#[test]
 fn reports_are_the_same_however_many_are_asked_at_a_time() {
     let dir = TempDir::new().unwrap();
     let kinds = ["human", "jsonl", "junit", "html", "md"];

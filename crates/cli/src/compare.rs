@@ -1,6 +1,6 @@
 //! `relax-spec report`: pages from kept runs, and what changed between two of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,8 @@ use super::{CommandResult, Exit, Failure, options, print, print_json};
 use crate::report::{self, runs};
 use ask::checkout::read_regular;
 use relax_spec::grammar::visible_json;
-use relax_spec::suite::compare::CaseVerdict;
+use report::history::ImplementationHistory;
+use report::turns::{Turn, turns};
 use runs::KeptRun;
 
 /// Make pages from kept runs of the suite, and compare two of them
@@ -23,6 +24,7 @@ use runs::KeptRun;
   relax-spec report merge part-1.jsonl part-2.jsonl --report jsonl=whole.jsonl --report md
   relax-spec report merge tvm-0.25.jsonl tvm-0.27.jsonl --report html=both.html
   relax-spec report diff old.jsonl new.jsonl
+  relax-spec report history runs --report html=history.html
 
 Exit status: as of the runs, or 1 where something is worse; 4 if two runs have no case in common; 5 if a run was cut short.")]
 pub struct Args {
@@ -34,6 +36,7 @@ pub struct Args {
 enum ReportCommand {
     Merge(Merge),
     Diff(RunDiff),
+    History(History),
 }
 
 /// One report of several runs: parts of one run become one, others stand side by side
@@ -42,7 +45,7 @@ struct Merge {
     /// JSON lines, as `conform --report jsonl=FILE` writes them, also of a run that was killed
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// human, jsonl, html or md; with =PATH into a file [default: human]
+    /// human, jsonl, html, md or badge; with =PATH into a file [default: human]
     #[arg(long = "report", value_name = "KIND[=PATH]")]
     reports: Vec<ReportTo>,
 }
@@ -58,10 +61,23 @@ struct RunDiff {
     format: options::ReportFormat,
 }
 
+/// A line for each run of a directory: its figures, and what changed since the run before it of the same implementation
+#[derive(clap::Args)]
+struct History {
+    /// A directory with JSON lines (*.jsonl), as `conform --report jsonl=FILE` writes them. The names give the order,
+    /// such as 2026-11-29.jsonl
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// human, html or md; with =PATH into a file [default: human]
+    #[arg(long = "report", value_name = "KIND[=PATH]")]
+    reports: Vec<ReportTo>,
+}
+
 pub fn run(args: &Args) -> CommandResult {
     match &args.command {
         ReportCommand::Merge(args) => merge(args),
         ReportCommand::Diff(args) => diff(args),
+        ReportCommand::History(args) => history(args),
     }
 }
 
@@ -74,11 +90,10 @@ fn read(path: &Path) -> Result<Vec<KeptRun>, Failure> {
 fn merge(args: &Merge) -> CommandResult {
     let runs = args.files.iter().map(|path| read(path)).collect::<Result<Vec<Vec<KeptRun>>, Failure>>()?;
     let runs = runs::merged(runs.concat());
-    if let Some(kind) = args.reports.iter().find(|report| report.is(ReportKind::Junit)) {
-        return Err(Failure::unreadable(format!("{kind} is written by `conform` alone")));
-    }
+    refuse(&args.reports, &[ReportKind::Junit], "by `conform` alone")?;
     reports::write(&args.reports, None, &|kind| match kind {
         ReportKind::Human | ReportKind::Junit => Ok(told(&runs)),
+        ReportKind::Badge => report::badge(&runs),
         ReportKind::Jsonl => Ok(lines(&runs)),
         ReportKind::Html => report::html(&runs),
         ReportKind::Markdown => Ok(report::markdown(&runs)),
@@ -89,6 +104,37 @@ fn merge(args: &Merge) -> CommandResult {
         (false, _) => Exit::Findings,
     };
     Ok(runs.iter().map(exit).max().unwrap_or(Exit::NothingRan))
+}
+
+/// Fails if one of these kinds is asked for.
+fn refuse(reports: &[ReportTo], kinds: &[ReportKind], written: &str) -> Result<(), Failure> {
+    match reports.iter().find(|report| kinds.iter().any(|kind| report.is(*kind))) {
+        Some(kind) => Err(Failure::unreadable(format!("{kind} is written {written}"))),
+        None => Ok(()),
+    }
+}
+
+fn history(args: &History) -> CommandResult {
+    refuse(&args.reports, &[ReportKind::Junit, ReportKind::Jsonl, ReportKind::Badge], "for a run, not for a history")?;
+    let place = |error: &dyn std::fmt::Display| Failure::unreadable(format!("{}: {error}", args.dir.display()));
+    let entries = std::fs::read_dir(&args.dir).map_err(|error| place(&error))?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<BTreeSet<PathBuf>, _>>();
+    let paths = paths.map_err(|error| place(&error))?;
+    let kept = paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    let files = kept.map(|path| Ok((path.file_stem().unwrap_or_default().display().to_string(), read(path)?)));
+    let files = files.collect::<Result<Vec<(String, Vec<KeptRun>)>, Failure>>()?;
+    if files.is_empty() {
+        return Err(Failure::new(Exit::NothingRan, format!("{}: it holds no *.jsonl", args.dir.display())));
+    }
+    let histories = ImplementationHistory::all(&files);
+    reports::write(&args.reports, None, &|kind| match kind {
+        ReportKind::Html => report::history::html(&histories),
+        ReportKind::Markdown => Ok(report::history::markdown(&histories)),
+        ReportKind::Human | ReportKind::Jsonl | ReportKind::Junit | ReportKind::Badge => {
+            Ok(report::history::human(&histories))
+        }
+    })?;
+    Ok(Exit::AsExpected)
 }
 
 /// The sums, for people.
@@ -115,56 +161,6 @@ fn lines(runs: &[KeptRun]) -> String {
     out
 }
 
-/// The relation of a case in two runs.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Turn {
-    Regression,
-    NewFinding,
-    Fix,
-    OtherVerdict,
-    OtherAnswer,
-    New,
-    Gone,
-}
-
-impl Turn {
-    const ALL: [Turn; 7] =
-        [Turn::Regression, Turn::NewFinding, Turn::Fix, Turn::OtherVerdict, Turn::OtherAnswer, Turn::New, Turn::Gone];
-
-    fn name(self) -> &'static str {
-        match self {
-            Turn::Regression => "regression",
-            Turn::NewFinding => "finding in a new case",
-            Turn::Fix => "fix",
-            Turn::OtherVerdict => "other verdict",
-            Turn::OtherAnswer => "other wrong answer",
-            Turn::New => "new case",
-            Turn::Gone => "case that is gone",
-        }
-    }
-
-    /// The relation of two lines; `None` if nothing changed.
-    fn of(old: Option<&Value>, new: Option<&Value>) -> Option<Turn> {
-        let (old, new) = match (old, new) {
-            (Some(old), Some(new)) => (old, new),
-            (None, Some(new)) => return Some(if is_finding(new) { Turn::NewFinding } else { Turn::New }),
-            (Some(_), None) => return Some(Turn::Gone),
-            (None, None) => return None,
-        };
-        match (is_finding(old), is_finding(new)) {
-            (false, true) => Some(Turn::Regression),
-            (true, false) if new["verdict"] == CaseVerdict::Agree.name() => Some(Turn::Fix),
-            _ if old["verdict"] != new["verdict"] => Some(Turn::OtherVerdict),
-            (true, true) if old["divergence"]["given"] != new["divergence"]["given"] => Some(Turn::OtherAnswer),
-            (true | false, true | false) => None,
-        }
-    }
-}
-
-fn is_finding(line: &Value) -> bool {
-    CaseVerdict::ALL.iter().any(|verdict| line["verdict"] == verdict.name() && verdict.is_finding())
-}
-
 /// The only run of a file.
 fn only(path: &Path) -> Result<KeptRun, Failure> {
     let runs = runs::merged(read(path)?);
@@ -176,21 +172,13 @@ fn only(path: &Path) -> Result<KeptRun, Failure> {
 
 fn diff(args: &RunDiff) -> CommandResult {
     let (old, new) = (only(&args.old)?, only(&args.new)?);
-    let by_id = |run: &'_ KeptRun| -> BTreeMap<String, Value> {
-        run.cases.iter().map(|case| (runs::id(case).to_string(), case.clone())).collect()
-    };
-    let (before, after) = (by_id(&old), by_id(&new));
-    if !before.keys().any(|id| after.contains_key(id)) {
+    let ids: BTreeSet<&str> = old.cases.iter().map(runs::id).collect();
+    if !new.cases.iter().any(|case| ids.contains(runs::id(case))) {
         return Err(Failure::new(Exit::NothingRan, "the two runs have no case in common"));
     }
-    let mut turns: BTreeMap<Turn, Vec<&str>> = BTreeMap::new();
-    for id in before.keys().chain(after.keys().filter(|id| !before.contains_key(*id))) {
-        if let Some(turn) = Turn::of(before.get(id), after.get(id)) {
-            turns.entry(turn).or_default().push(id);
-        }
-    }
+    let turns = turns(&old, &new);
     match args.format {
-        options::ReportFormat::Human => print(&told_turns(&old, &new, &turns, &before, &after))?,
+        options::ReportFormat::Human => print(&told_turns(&old, &new, &turns))?,
         options::ReportFormat::Json => {
             let turns: BTreeMap<&str, &Vec<&str>> = turns.iter().map(|(turn, ids)| (turn.name(), ids)).collect();
             print_json(
@@ -211,46 +199,25 @@ fn same_suite(old: &KeptRun, new: &KeptRun) -> Option<bool> {
     Some(old.suite()? == new.suite()?)
 }
 
-fn told_turns(
-    old: &KeptRun,
-    new: &KeptRun,
-    turns: &BTreeMap<Turn, Vec<&str>>,
-    before: &BTreeMap<String, Value>,
-    after: &BTreeMap<String, Value>,
-) -> String {
+fn told_turns(old: &KeptRun, new: &KeptRun, turns: &BTreeMap<Turn, Vec<&str>>) -> String {
     let mut out = format!("from {}\nto   {}\n", old.title(), new.title());
     if same_suite(old, new) == Some(false) {
         out.push_str("the suites differ\n");
     }
-    let verdict = |of: &BTreeMap<String, Value>, id: &str| {
-        of.get(id).and_then(|line| line["verdict"].as_str()).unwrap_or("nothing").to_string()
+    let verdicts = |run: &KeptRun| -> BTreeMap<String, String> {
+        let verdict =
+            |case: &Value| (runs::id(case).to_string(), case["verdict"].as_str().unwrap_or_default().to_string());
+        run.cases.iter().map(verdict).collect()
     };
+    let (before, after) = (verdicts(old), verdicts(new));
+    let verdict = |of: &BTreeMap<String, String>, id: &str| of.get(id).map_or("nothing", String::as_str).to_string();
     for turn in Turn::ALL {
         for id in turns.get(&turn).into_iter().flatten() {
-            let _ = writeln!(out, "{}: {id}: {} -> {}", turn.name(), verdict(before, id), verdict(after, id));
+            let _ = writeln!(out, "{}: {id}: {} -> {}", turn.name(), verdict(&before, id), verdict(&after, id));
         }
     }
     let count = |turn: &Turn| turns.get(turn).map_or(0, Vec::len);
     let sums: Vec<String> = Turn::ALL.iter().map(|turn| format!("{}: {}", turn.name(), count(turn))).collect();
     let _ = writeln!(out, "\n{}", sums.join("; "));
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_finding_that_is_new_is_worse_and_one_that_is_gone_a_fix() {
-        let line = |verdict: &str, given: &str| json!({"verdict": verdict, "divergence": {"given": given}});
-        let of = |old: &Value, new: &Value| Turn::of(Some(old), Some(new)).map(Turn::name);
-        let (agree, wrong, other) = (line("agree", ""), line("diverge", "1"), line("diverge", "2"));
-        assert_eq!(of(&agree, &wrong), Some("regression"));
-        assert_eq!(of(&line("unsupported", ""), &wrong), Some("regression"));
-        assert_eq!(of(&wrong, &agree), Some("fix"));
-        assert_eq!(of(&wrong, &other), Some("other wrong answer"));
-        assert_eq!(of(&wrong, &line("unsupported", "")), Some("other verdict"));
-        assert_eq!((of(&wrong, &wrong), of(&agree, &agree)), (None, None));
-        assert_eq!(Turn::of(None, Some(&wrong)).map(Turn::name), Some("finding in a new case"));
-    }
 }

@@ -64,7 +64,7 @@ pub struct Args {
     /// Rewrite the ledger so that it expects what was observed
     #[arg(long)]
     update_expect: bool,
-    /// human, jsonl, junit, html or md; with =PATH into a file [default: human]
+    /// human, jsonl, junit, html, md or badge; with =PATH into a file [default: human]
     #[arg(long = "report", value_name = "KIND[=PATH]")]
     reports: Vec<ReportTo>,
     /// Time limit of an answer in seconds
@@ -278,6 +278,7 @@ impl ConformanceRun<'_> {
             ReportKind::Junit => report::junit(&report),
             ReportKind::Html => report::html(&kept_run(&report)?),
             ReportKind::Markdown => Ok(report::markdown(&kept_run(&report)?)),
+            ReportKind::Badge => report::badge(&kept_run(&report)?),
         })?;
         let exit = self.exit(&report);
         match result.failure {

@@ -26,6 +26,7 @@ pub enum ReportKind {
     Junit,
     Html,
     Markdown,
+    Badge,
 }
 
 impl ReportTo {
@@ -43,6 +44,7 @@ impl fmt::Display for ReportTo {
             ReportKind::Junit => "junit",
             ReportKind::Html => "html",
             ReportKind::Markdown => "md",
+            ReportKind::Badge => "badge",
         })
     }
 }
@@ -61,7 +63,8 @@ impl FromStr for ReportTo {
             "junit" => ReportKind::Junit,
             "html" => ReportKind::Html,
             "md" => ReportKind::Markdown,
-            _ => return Err(format!("there is no report `{kind}` (there are human, jsonl, junit, html, md)")),
+            "badge" => ReportKind::Badge,
+            _ => return Err(format!("there is no report `{kind}` (there are human, jsonl, junit, html, md, badge)")),
         };
         Ok(ReportTo { kind, path })
     }

@@ -92,7 +92,7 @@ pub struct Args {
     /// How many questions may be asked to shrink a finding [default: 80]
     #[arg(long, value_name = "N")]
     reduce: Option<usize>,
-    /// human, jsonl, junit, html or md; with =PATH into a file [default: human]
+    /// human, jsonl, junit, html, md or badge; with =PATH into a file [default: human]
     #[arg(long = "report", value_name = "KIND[=PATH]")]
     reports: Vec<ReportTo>,
     /// List what the programs contained and which rules they applied, with counts

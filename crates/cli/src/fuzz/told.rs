@@ -29,6 +29,7 @@ pub(super) fn write(
         ReportKind::Junit => pages::junit(report),
         ReportKind::Html => pages::html(report),
         ReportKind::Markdown => pages::markdown(report),
+        ReportKind::Badge => pages::badge(report),
     })
 }
 

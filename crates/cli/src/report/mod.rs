@@ -1,9 +1,11 @@
 //! Reports of a conformance run and of a campaign: for people on a terminal, and as JSON lines, JUnit, HTML and
 //! Markdown.
 
+mod badge;
 pub mod campaign;
 mod diff;
 mod divergence;
+pub mod history;
 mod human;
 mod junit;
 mod lines;
@@ -11,6 +13,7 @@ mod markdown;
 mod page;
 pub mod runs;
 mod template;
+pub mod turns;
 mod words;
 
 use std::collections::BTreeMap;
@@ -24,6 +27,7 @@ use relax_spec::suite::Case;
 use relax_spec::suite::compare::CaseVerdict;
 use relax_spec::suite::ledger::{DeviationClass, KnownDivergence, Ledger, Standing};
 
+pub use badge::badge;
 pub use diff::difference;
 pub use divergence::{Again, DivergenceReport, command_line};
 pub use human::human;
@@ -42,6 +46,9 @@ pub enum ReportError {
     /// An error of the XML writer.
     #[error("{0}")]
     Junit(#[from] quick_junit::SerializeError),
+    /// Several runs where a report is about one.
+    #[error("a badge is about one run, not about {0}")]
+    Runs(usize),
     /// An error of the JSON writer.
     #[error("{0}")]
     Json(#[from] serde_json::Error),

@@ -6,6 +6,7 @@ use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::badge::drawn;
 use super::junit::{description, properties, shown as shown_text};
 use super::template::{fields, page, shown};
 use super::{DivergenceReport, ReportError};
@@ -73,6 +74,16 @@ pub struct FindingRow {
     pub message: String,
     /// The question, both answers, and the command that asks it again.
     pub divergence: DivergenceReport,
+}
+
+/// The badge of a campaign: the number of its unknown findings.
+///
+/// # Errors
+///
+/// The writer of JSON fails.
+pub fn badge(report: &CampaignReport) -> Result<String, ReportError> {
+    let color = if report.unknown() > 0 { "red" } else { "green" };
+    drawn("Relax campaign", &format!("{} unknown findings", report.unknown()), color)
 }
 
 impl CampaignReport {
