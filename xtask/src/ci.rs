@@ -1,7 +1,11 @@
 //! The checks before a change lands. Each time one release of TVM is asked everything, and the other two a part,
 //! selected by the hash of the commit; `full` asks all three everything. A check whose tool is missing fails.
 
+use std::cmp::Reverse;
+use std::num::NonZero;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Instant;
 
 use ask::adapters::TvmVersion;
@@ -40,27 +44,45 @@ impl CommandStep {
         self
     }
 
-    /// Runs the step, and reports it with its time.
+    fn told(&self) -> String {
+        self.line.join(" ")
+    }
+
+    /// Runs the step, and then prints what it said and its time: other steps run beside it.
     fn holds(&self) -> bool {
-        let line = self.line.join(" ");
-        println!("== {line}");
         let begun = Instant::now();
         let (program, args) = self.line.split_first().map_or(("", &[][..]), |(program, args)| (program.as_str(), args));
         let mut command = Command::new(program);
         command.args(args).envs(self.environment.iter().copied()).current_dir(root()).stdin(Stdio::null());
-        let holds = match command.status() {
-            Ok(status) => status.success(),
-            Err(error) => {
-                println!("{program}: {error}");
-                false
-            }
+        let (holds, said) = match command.output() {
+            Ok(output) => (output.status.success(), [output.stdout, output.stderr].concat()),
+            Err(error) => (false, format!("{program}: {error}\n").into_bytes()),
         };
-        println!("-- {} s{}", begun.elapsed().as_secs(), if holds { "" } else { "; FAILED" });
+        let (said, end) = (String::from_utf8_lossy(&said), if holds { "" } else { "; FAILED" });
+        println!("== {}\n{said}-- {} s{end}", self.told(), begun.elapsed().as_secs());
         holds
     }
 }
 
-/// Runs every step, whatever the results of those before it.
+/// Runs groups of steps, as many groups at a time as there are processors; the steps of a group one after another.
+/// Every step is run, whatever the results of those before it. Returns the lines of those that failed.
+fn failures(groups: Vec<Vec<CommandStep>>) -> Vec<String> {
+    let (waiting, failed) = (Mutex::new(groups.into_iter()), Mutex::new(Vec::new()));
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let fail = |step: CommandStep| failed.lock().unwrap_or_else(PoisonError::into_inner).push(step.told());
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(|| {
+                while let Some(group) = next() {
+                    group.into_iter().filter(|step| !step.holds()).for_each(&fail);
+                }
+            });
+        }
+    });
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs every step. The wheel is tested in the environments that the releases of TVM have been asked in.
 pub fn run(args: Vec<String>) -> ExitCode {
     let (mut scope, mut list) = (CheckScope::Landing, false);
     for arg in &args {
@@ -74,26 +96,25 @@ pub fn run(args: Vec<String>) -> ExitCode {
         }
     }
     let draw = drawn();
-    let mut steps = sources();
-    steps.extend(oracle(scope));
     // The commit selects the release that is asked everything.
     let whole = |at: usize| scope == CheckScope::Full || draw % TvmVersion::ALL.len() as u64 == at as u64;
-    for (at, version) in TvmVersion::ALL.into_iter().enumerate() {
-        steps.extend(if whole(at) {
-            whole_release(scope, version)
-        } else {
-            part_of_release(version, 1 + draw % PARTS)
-        });
-    }
-    steps.extend(wheel());
-    steps.extend(generated(scope));
+    let of_release = |(at, version): (usize, TvmVersion)| match whole(at) {
+        true => whole_release(scope, version),
+        false => part_of_release(version, 1 + draw % PARTS),
+    };
+    let releases = TvmVersion::ALL.into_iter().enumerate().map(of_release);
+    let mut first: Vec<Vec<CommandStep>> = releases.chain([sources(), oracle(scope)]).collect();
+    // The longest group first, so that none runs alone at the end.
+    first.sort_by_key(|group| Reverse(group.len()));
+    let then = vec![wheel(), generated(scope)];
+    let count = first.iter().chain(&then).map(Vec::len).sum::<usize>();
     if list {
-        steps.iter().for_each(|step| println!("{}", step.line.join(" ")));
+        first.iter().chain(&then).flatten().for_each(|step| println!("{}", step.told()));
         return ExitCode::SUCCESS;
     }
     let begun = Instant::now();
-    let failed: Vec<String> = steps.iter().filter(|step| !step.holds()).map(|step| step.line.join(" ")).collect();
-    println!("== {} steps, {} s", steps.len(), begun.elapsed().as_secs());
+    let failed = [failures(first), failures(then)].concat();
+    println!("== {count} steps, {} s", begun.elapsed().as_secs());
     failed.iter().for_each(|line| println!("FAILED: {line}"));
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
