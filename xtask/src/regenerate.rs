@@ -6,6 +6,7 @@ use std::process::{Command, ExitCode};
 
 use ask::checkout::write_atomically;
 use ask::{conformance, standing};
+use campaign::operators;
 use campaign::programs::ConstructCensus;
 use relax_spec::book::Rule;
 use relax_spec::suite::coverage;
@@ -60,6 +61,7 @@ fn made() -> Result<Vec<GeneratedFile>, Box<dyn std::error::Error>> {
         GeneratedFile { path: "spec/src/implementations.md".to_string(), text: campaign::classes::page()? },
         GeneratedFile { path: "spec/src/generator.md".to_string(), text: ConstructCensus::page() },
         GeneratedFile { path: standing::FILE.to_string(), text: standing::measured()?.to_text() },
+        GeneratedFile { path: operators::FILE.to_string(), text: operators::measured(&suite).to_text() },
     ];
     made.push(numbers()?);
     let locks = coverage::locks(&suite).into_iter();
