@@ -17,6 +17,7 @@ const KEPT: &[(&str, &str)] = &[
     ("conformance/confirmed.ron", "ron"),
     ("conformance/unconfirmed.ron", "ron"),
     ("conformance/standing.jsonl", "jsonl"),
+    ("conformance/operators.jsonl", "jsonl"),
 ];
 
 /// A directory with checks of the files around it, which belongs to no program.

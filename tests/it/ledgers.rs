@@ -7,6 +7,7 @@ use std::path::Path;
 
 use ask::conformance;
 use campaign::classes::{CLAIMED, FORMS, LEDGERS, RELEASES, page};
+use campaign::operators;
 use campaign::programs::ConstructCensus;
 use campaign::trials::{FailureKind, FailureSignature, FindingContext, KnownForm, Trait};
 use relax_spec::book::{Edition, Erratum, Rule, ron_options};
@@ -171,6 +172,13 @@ fn the_page_of_classes_is_what_the_ledgers_say() {
     let kept = fs::read_to_string(root().join("spec/src/implementations.md")).unwrap();
     assert!(kept == page().unwrap(), "run `cargo xtask regenerate`");
     assert!(DeviationClass::ALL.iter().all(|class| kept.contains(class.name())));
+}
+
+#[test]
+fn the_record_of_operators_is_what_the_suite_has() {
+    let measured = operators::measured(&conformance::suite().unwrap());
+    let kept = operators::kept().unwrap();
+    assert!(kept.is_current() && kept == measured, "run `cargo xtask regenerate`");
 }
 
 #[test]

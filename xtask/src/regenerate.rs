@@ -6,6 +6,7 @@ use std::process::{Command, ExitCode};
 
 use ask::checkout::write_atomically;
 use ask::{conformance, standing};
+use campaign::operators;
 use campaign::programs::ConstructCensus;
 use relax_spec::book::Rule;
 use relax_spec::suite::coverage;
@@ -61,6 +62,7 @@ fn made(check: bool) -> Result<Vec<GeneratedFile>, Box<dyn std::error::Error>> {
     let mut made = vec![
         GeneratedFile { path: "spec/src/implementations.md".to_string(), text: campaign::classes::page()? },
         GeneratedFile { path: "spec/src/generator.md".to_string(), text: ConstructCensus::page() },
+        GeneratedFile { path: operators::FILE.to_string(), text: operators::measured(&suite).to_text() },
         numbers()?,
     ];
     if !check {

@@ -60,6 +60,7 @@ if hasattr(tvm, "arith"):
 else:
     Analyzer = tvm.sym.Analyzer
 
+_ITEM = tvm_ffi.get_global_func("ffi.ArrayGetItem")
 DataflowVar = relax.DataflowVar
 static_type = analysis.get_static_type
 erase_to_well_defined = analysis.erase_to_well_defined
@@ -70,6 +71,11 @@ def well_formed(obj, check_info):
     result = analysis.well_formed(obj, **{CHECK_INFO: check_info})
     if result is False:
         raise ValueError("not well formed")
+
+
+def items(array):
+    """The items of an array. Its own iterator takes twice the time."""
+    return [_ITEM(array, i) for i in range(len(array))]
 
 
 def ident(obj):
@@ -113,8 +119,7 @@ def tensor_dtype(info):
 def dtype_text(dtype):
     if dtype is None:
         return "void"
-    text = str(dtype.dtype if hasattr(dtype, "dtype") else dtype)
-    return text or "void"
+    return str(getattr(dtype, "dtype", dtype)) or "void"
 
 
 def expr_dtype(expr):

@@ -19,15 +19,20 @@ class Reader:
 
     def __init__(self, identity=None, say_pure=False, devices=None):
         self.devices = devices or Devices()
-        self.identity = dict(identity or {})
-        self.used = {"var": {}, "shape": {}}
-        self.kept = []
+        self.forget()
+        self.identity.update(identity or {})
         #: Whether purity is written out in the structural information of functions.
         self.say_pure = say_pure
         for text in self.identity.values():
             name, _, number = text.partition("#")
             for space in self.used.values():
                 space[name] = max(space.get(name, -1), int(number or 0))
+
+    def forget(self):
+        """Begins a scope of its own."""
+        self.identity = {}
+        self.used = {"var": {}, "shape": {}}
+        self.kept = []
         #: Relax variables that something binds; the others of integer type are shape variables.
         self.bound = set()
 
@@ -61,7 +66,7 @@ class Reader:
         if isinstance(info, names.ShapeInfo):
             if info.values is None:
                 return {"Shape": {"ndim": int(info.ndim)}}
-            return {"Shape": {"values": [self.dim(d) for d in info.values], "ndim": len(info.values)}}
+            return {"Shape": {"values": [self.dim(d) for d in names.items(info.values)], "ndim": len(info.values)}}
         if isinstance(info, names.TupleInfo):
             return {"Tuple": [self.info(field) for field in info.fields]}
         if isinstance(info, names.FuncInfo):
@@ -87,7 +92,7 @@ class Reader:
 
     def _shape_of_tensor(self, shape):
         if isinstance(shape, names.ShapeExpr):
-            return [self.dim(d) for d in shape.values]
+            return [self.dim(d) for d in names.items(shape.values)]
         if isinstance(shape, names.DataflowVar):
             return {"DataflowVar": self.name_of(shape, "var")}
         if isinstance(shape, names.RelaxVar):

@@ -15,6 +15,7 @@ pub mod kept;
 pub mod library;
 pub mod process;
 pub mod protocol;
+pub mod record;
 pub mod runner;
 pub mod serve;
 pub mod sites;

@@ -4,17 +4,16 @@
 //! `conformance/standing.jsonl`: a line with a hash of the inputs, then a line for each rule.
 
 use std::collections::BTreeMap;
-use std::hash::Hasher as _;
 
 use rayon::prelude::*;
 use relax_spec::Rule;
 use relax_spec::suite::coverage::{self, Tested};
 use relax_spec::suite::knockout::{Baseline, Shows};
 use relax_spec::suite::{Case, CaseError};
-use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 
-use crate::conformance::{self, DataDirectory};
+use crate::conformance;
+use crate::record::{RecordError, SuiteRecord};
 
 /// The file of the record, from the root of the checkout.
 pub const FILE: &str = "conformance/standing.jsonl";
@@ -24,17 +23,7 @@ const NAMED: usize = 3;
 
 /// The standing of all rules.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct StandingRecord {
-    of: Measured,
-    rules: BTreeMap<Rule, RuleStanding>,
-}
-
-/// The first line of the record.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Measured {
-    /// The hash of the suite and of the rules' text.
-    of: String,
-}
+pub struct StandingRecord(SuiteRecord<RuleStanding>);
 
 /// The standing of one rule.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -75,22 +64,6 @@ pub struct PremiseStanding {
     pub fails_in: CaseCount,
 }
 
-/// The reason why the record cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum StandingError {
-    /// There is no record.
-    #[error("there is no {FILE} (`cargo xtask regenerate` writes it)")]
-    Missing,
-    /// A line has the wrong form.
-    #[error("{FILE}:{line}: {message}")]
-    Line {
-        /// The line number, counted from 1.
-        line: usize,
-        /// The error.
-        message: String,
-    },
-}
-
 impl CaseCount {
     fn of<T: AsRef<str>>(cases: &[T]) -> CaseCount {
         let such_as = cases.iter().take(NAMED).map(|case| case.as_ref().to_string()).collect();
@@ -105,7 +78,7 @@ impl StandingRecord {
         let one = |rule: &Rule| {
             let cases = claims.get(rule).into_iter().flatten().map(|case| case.id.clone()).collect();
             let knockout = baseline.knock_out(*rule);
-            let standing = RuleStanding {
+            RuleStanding {
                 rule: *rule,
                 cases,
                 shows: knockout.shows(),
@@ -114,11 +87,15 @@ impl StandingRecord {
                 panics: CaseCount::of(&knockout.panics),
                 same: CaseCount::of(&knockout.same),
                 premises: premises_of(*rule, &premises),
-            };
-            (*rule, standing)
+            }
         };
         let rules = rules.par_iter().with_max_len(1).map(one).collect();
-        StandingRecord { of: Measured { of: hash() }, rules }
+        StandingRecord::sorted(SuiteRecord::of(rules))
+    }
+
+    fn sorted(mut record: SuiteRecord<RuleStanding>) -> StandingRecord {
+        record.rows.sort_unstable_by_key(|standing| standing.rule);
+        StandingRecord(record)
     }
 
     /// The stored record.
@@ -126,29 +103,24 @@ impl StandingRecord {
     /// # Errors
     ///
     /// There is no record, or it has the wrong form.
-    pub fn read() -> Result<StandingRecord, StandingError> {
-        let text = conformance::file(FILE).ok_or(StandingError::Missing)?;
-        let mut lines = text.lines().enumerate();
-        let (_, first) = lines.next().ok_or(StandingError::Missing)?;
-        let of = read_line(0, first)?;
-        let rules = lines.map(|(at, line)| read_line::<RuleStanding>(at, line).map(|of| (of.rule, of)));
-        Ok(StandingRecord { of, rules: rules.collect::<Result<_, StandingError>>()? })
+    pub fn read() -> Result<StandingRecord, RecordError> {
+        Ok(StandingRecord::sorted(SuiteRecord::read(FILE)?))
     }
 
     /// The text of the file.
     pub fn to_text(&self) -> String {
-        let lines = self.rules.values().map(to_line);
-        std::iter::once(to_line(&self.of)).chain(lines).collect()
+        self.0.to_text()
     }
 
-    /// Whether it was measured with the current suite and rules.
+    /// Whether it was measured with the present suite and rules.
     pub fn is_current(&self) -> bool {
-        self.of.of == hash()
+        self.0.is_current()
     }
 
     /// The standing of a rule; `None` if the rule is newer than the record.
     pub fn rule(&self, rule: Rule) -> Option<&RuleStanding> {
-        self.rules.get(&rule)
+        let at = self.0.rows.binary_search_by_key(&rule, |standing| standing.rule).ok()?;
+        self.0.rows.get(at)
     }
 }
 
@@ -161,29 +133,6 @@ fn premises_of(rule: Rule, tested: &BTreeMap<Tested, Vec<&str>>) -> Vec<PremiseS
         }
     }
     premises.into_iter().map(|(n, fails_in)| PremiseStanding { n, fails_in }).collect()
-}
-
-fn read_line<T: for<'l> Deserialize<'l>>(at: usize, line: &str) -> Result<T, StandingError> {
-    serde_json::from_str(line).map_err(|error| StandingError::Line { line: at + 1, message: error.to_string() })
-}
-
-fn to_line(value: &impl Serialize) -> String {
-    // All values of these types have a JSON form.
-    serde_json::to_string(value).unwrap_or_default() + "\n"
-}
-
-/// A hash of the suite's files and of the rules' text.
-fn hash() -> String {
-    let mut hasher = FxHasher::default();
-    for file in conformance::files(DataDirectory::Suite) {
-        hasher.write(file.name.as_bytes());
-        hasher.write(file.text.as_bytes());
-    }
-    for rule in Rule::ALL {
-        hasher.write(rule.id().as_bytes());
-        hasher.write(rule.info().text.as_bytes());
-    }
-    format!("{:016x}", hasher.finish())
 }
 
 /// Reads the suite and measures it.

@@ -21,6 +21,7 @@ pub mod infos;
 pub mod kernels;
 pub mod mutation;
 pub mod operator_soundness;
+pub mod operators;
 pub mod programs;
 pub mod questions;
 pub mod relay;

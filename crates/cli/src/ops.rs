@@ -1,6 +1,6 @@
 //! `relax-spec ops`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -15,18 +15,18 @@ use ask::checkout::{self, write_atomically};
 use ask::conformance;
 use ask::implementation::Implementation;
 use ask::process::Interrupt;
+use ask::record::SuiteRecord;
 use ask::runner::{self, ImplementationPool, Seen, SuiteSchedule};
 use campaign::agreement::{
-    self, AgreementOutcome, AgreementRecord, AgreementTally, OpAgreement, OperatorPattern, count_case,
-    is_about_values_of, judge, ops_of_case,
+    self, AgreementOutcome, AgreementRecord, AgreementTally, OpAgreement, OperatorPattern, count_case, judge,
+    ops_of_case,
 };
+use campaign::operators::{self, OperatorStanding};
 use campaign::questions::questions;
 use relax_spec::book::{Edition, or_meant, ron_options};
 use relax_spec::ops::{self, Clauses, OpDef};
-use relax_spec::question::Ask;
-use relax_spec::suite::Case;
 use relax_spec::suite::ledger::{Ledger, Standing};
-use relax_spec::value::ValueSpec;
+use relax_spec::suite::{Case, CaseError};
 
 /// List the operators: data types and cases, how implementations agree, how much of the tolerance they use
 ///
@@ -70,9 +70,9 @@ impl Args {
 }
 
 pub fn run(args: &Args) -> CommandResult {
-    let suite = conformance::suite()?;
     let chosen = chosen(args)?;
-    let Some(adapter) = &args.adapter else { return table(args, &suite, &chosen) };
+    let Some(adapter) = &args.adapter else { return table(args, &chosen) };
+    let suite = conformance::suite()?;
     let (mut worst, interrupt) = (Exit::AsExpected, interrupt()?);
     for adapter in Adapter::named(Some(adapter), STARTUP)? {
         worst = worst.max(ask(args, &suite, &chosen, &adapter, &interrupt)?);
@@ -103,42 +103,38 @@ fn chosen(args: &Args) -> Result<Vec<&'static OpDef>, Failure> {
 /// The place that defines operators without an entry of their own.
 const BY_TEXT: &str = "the chapter Notable Operators";
 
-fn table(args: &Args, suite: &[Case], chosen: &[&OpDef]) -> CommandResult {
+/// What the suite has of each operator, by name.
+type Standings = BTreeMap<String, OperatorStanding>;
+
+/// The stored record. If the suite or the operators have changed since, they are counted again.
+fn standings() -> Result<Standings, Failure> {
+    let is_current = |kept: &SuiteRecord<OperatorStanding>| kept.is_current() && kept.rows.len() == ops::all().count();
+    let kept = operators::kept().ok().filter(is_current);
+    let record = kept.map_or_else(|| Ok(operators::measured(&conformance::suite()?)), Ok::<_, CaseError>)?;
+    Ok(record.rows.into_iter().map(|row| (row.operator.clone(), row)).collect())
+}
+
+fn table(args: &Args, chosen: &[&OpDef]) -> CommandResult {
+    let standings = standings()?;
     let kept = agreement::kept().map_err(|error| Failure::unreadable(format!("conformance/agreement: {error}")))?;
     let mut out = String::new();
     if !args.json {
         let _ = writeln!(out, "{:28} {:12} {:>5} {:>9}  data types", "operator", "accuracy", "cases", "questions");
     }
     for op in chosen {
+        let Some(standing) = standings.get(op.name) else { continue };
         if args.json {
-            out.push_str(&row_json(op, suite, &kept).to_string());
+            out.push_str(&row_json(op, standing, &kept).to_string());
             out.push('\n');
         } else {
-            row(op, suite, &kept, &mut out);
+            row(op, standing, &kept, &mut out);
         }
     }
     print(&out)?;
     Ok(Exit::AsExpected)
 }
 
-/// The cases about an operator's values.
-fn cases_of<'a>(op: &OpDef, suite: &'a [Case]) -> Vec<&'a Case> {
-    suite.iter().filter(|case| is_about_values_of(case, op)).collect()
-}
-
-/// The datatypes of the tensors in an operator's cases.
-fn dtypes(cases: &[&Case]) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for case in cases {
-        if let Ask::Evaluate(_, _, args) = &case.ask {
-            found.extend(args.iter().flat_map(ValueSpec::tensors).map(|data| data.dtype.to_string()));
-        }
-    }
-    found
-}
-
-fn row_json(op: &OpDef, suite: &[Case], kept: &[(String, AgreementRecord)]) -> Value {
-    let cases = cases_of(op, suite);
+fn row_json(op: &OpDef, standing: &OperatorStanding, kept: &[(String, AgreementRecord)]) -> Value {
     let agreement: BTreeMap<&str, &OpAgreement> =
         kept.iter().filter_map(|(name, all)| Some((name.as_str(), all.operators.get(op.name)?))).collect();
     let Clauses::Tensor(clauses) = op.clauses else {
@@ -161,23 +157,23 @@ fn row_json(op: &OpDef, suite: &[Case], kept: &[(String, AgreementRecord)]) -> V
         "source": clauses.source,
         "excluded": op.excluded,
         "rules": rules,
-        "dtypes": dtypes(&cases),
-        "cases": cases.iter().map(|case| case.id.as_str()).collect::<Vec<_>>(),
-        "questions": questions(op, suite).len(),
+        "dtypes": standing.dtypes,
+        "cases": standing.cases,
+        "questions": standing.questions,
         "agreement": agreement,
         "headroom": agreement.iter().filter_map(|(name, a)| Some((*name, 1.0 - a.used?))).collect::<BTreeMap<_, _>>(),
     })
 }
 
-fn row(op: &OpDef, suite: &[Case], kept: &[(String, AgreementRecord)], out: &mut String) {
+fn row(op: &OpDef, standing: &OperatorStanding, kept: &[(String, AgreementRecord)], out: &mut String) {
     if op.clauses == Clauses::Text {
         let _ = writeln!(out, "{:28} {BY_TEXT}", op.name);
         return;
     }
-    let cases = cases_of(op, suite);
-    let dtypes: Vec<String> = dtypes(&cases).into_iter().collect();
-    let (accuracy, asked) = (format!("{:?}", op.accuracy).to_lowercase(), questions(op, suite).len());
-    let _ = writeln!(out, "{:28} {accuracy:12} {:>5} {asked:>9}  {}", op.name, cases.len(), dtypes.join(" "));
+    let OperatorStanding { operator, cases, dtypes, questions } = standing;
+    let dtypes = dtypes.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let accuracy = format!("{:?}", op.accuracy).to_lowercase();
+    let _ = writeln!(out, "{operator:28} {accuracy:12} {:>5} {questions:>9}  {dtypes}", cases.len());
     if let Some(reason) = op.excluded {
         let _ = writeln!(out, "    not evaluated: {reason}");
     }

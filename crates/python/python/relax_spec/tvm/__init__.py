@@ -34,7 +34,7 @@ def text_of(value):
 #: Structural information that has been read, by its object, which is kept, and does not change.
 _INFOS = {}
 _MOST_INFOS = 4096
-_Reader = load("read").Reader
+_READER = load("read").Reader(say_pure=True)
 
 
 def info_of(value):
@@ -44,7 +44,8 @@ def info_of(value):
     if known is None:
         if len(_INFOS) >= _MOST_INFOS:
             _INFOS.clear()
-        known = _INFOS[key] = value, Info(_Reader(say_pure=True).info(value))
+        _READER.forget()
+        known = _INFOS[key] = value, Info(_READER.info(value))
     return known[1]
 
 

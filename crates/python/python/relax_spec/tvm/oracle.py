@@ -63,10 +63,10 @@ class Settings:
     #: Inputs for each exported function, their seed, and the steps that all runs of one may take.
     runs: int = 8
     seed: int = 0
-    steps: int = 500_000
+    steps: int = 100_000
     #: The part of the modules whose meaning is judged, chosen by their hashes.
     sample: float = 1.0
-    #: The seconds that the oracle may take in all, beside a part of the time in which it did nothing.
+    #: The seconds of the processor that the oracle may take in all, beside a part of those in which it did nothing.
     allowance: float = 0.5
     share: float = 0.5
     contracts: bool = True
@@ -123,16 +123,16 @@ class Judge:
         #: Why a judgement was not made, or has no verdict, with its number.
         self.open = {}
         self._running, self._modules, self._verdicts = [], {}, {}
-        self._begun = self._since = time.monotonic()
+        self._begun = self._since = time.process_time()
         self._spent, self._is_busy = 0.0, False
 
     def carry(self, spent, had):
         """Goes on with the budget of an earlier judge."""
-        self._begun, self._spent = time.monotonic() - had, spent
+        self._begun, self._spent = time.process_time() - had, spent
 
     def carried(self):
         """The seconds that the budget of the next judge begins with: those taken, and those had."""
-        return self._spent, time.monotonic() - self._begun
+        return self._spent, time.process_time() - self._begun
 
     # What TVM calls
 
@@ -153,12 +153,12 @@ class Judge:
         self.counts["run"] += 1
         if len(self.findings) > found:
             return None  # A pass that ran inside of it is to blame.
-        self._since, self._is_busy = time.monotonic(), True
+        self._since, self._is_busy = time.process_time(), True
         try:
             finding = self._judge(before, mod, name)
         finally:
             self._is_busy = False
-            self._spent += time.monotonic() - self._since
+            self._spent += time.process_time() - self._since
         if finding is not None:
             self.findings.append(finding)
         return finding
@@ -188,7 +188,7 @@ class Judge:
         self.open[reason] = self.open.get(reason, 0) + 1
 
     def _is_spent(self):
-        now = time.monotonic()
+        now = time.process_time()
         spent = self._spent + now - self._since
         return spent > self.settings.allowance + self.settings.share * (now - self._begun - spent)
 
@@ -359,7 +359,7 @@ def blame(module, passes, *, target="llvm", **settings):
         passes = relax.get_pipeline(passes)
     elif isinstance(passes, (list, tuple)):
         passes = tvm.transform.Sequential(list(passes))
-    judge = Judge(Settings(**{"action": "record", "share": 1e9, "runs": 20, "out": None, **settings}))
+    judge = Judge(Settings(**{"action": "record", "share": 1e9, "runs": 20, "steps": 500_000, "out": None, **settings}))
     with tvm.target.Target(target), tvm.transform.PassContext(3, instruments=[PassOracle(judge)]):
         passes(_stages.copied(module_of(module)))
     return Blamed(judge.findings, judge.counts, judge.open)
