@@ -134,9 +134,16 @@ def repeats_no_one(found):
     return reads_behind(found) and all(i < size or size == 1 for i, size in zip(index, shape))
 
 
+def counts_from_the_end(found):
+    """Whether each index that lies outside is negative, and inside if it is counted from the end."""
+    index, shape = (list(map(int, re.findall(r"-?\d+", part))) for part in found.groups()[-2:])
+    return len(index) == len(shape) and all(-size <= i < size for i, size in zip(index, shape))
+
+
 OUTSIDE = r": `\w+\[([-\d, ]+)\]` is outside of the shape \[([\d, ]+)\]"
 #: What a message says -> what it has to say besides, and the folder.
 MESSAGES = [
+    (r"@index_tensor" + OUTSIDE, counts_from_the_end, "negative-index-of-a-tensor"),
     (r"@broadcast_to" + OUTSIDE, repeats_no_one, "broadcast-of-a-symbolic-size"),
     (
         r"@max_pool2d_backward: `maxpool_grad_argmax_v0\[([-\d, ]+)\]` is outside of the shape \[([\d, ]+)\]",
@@ -199,18 +206,22 @@ class Judge:
         called = [cause for cause in CAUSES if rewritten(text, [cause])]
         for count in range(1, len(called) + 1):
             for causes in itertools.combinations(called, count):
-                if self.explains(text, name, causes):
-                    return [cause[0] for cause in causes]
+                besides = self.besides(text, name, causes)
+                if besides is not None:
+                    return [cause[0] for cause in causes] + besides
         return None
 
-    def explains(self, text, name, causes):
+    def besides(self, text, name, causes):
+        """What else is known to be wrong where these causes are left out, or None if anything unknown is."""
         avoided = rewritten(text, [cause for cause in causes if cause[3] is AVOID])
         lines = [line for line in self.ask(self.file("avoided.py", avoided)) if name in (line.get("pass"), line.get("refuses"))]
         wrong = [line for line in lines if is_wrong(line)]
+        said = [by_message(line.get("message") or "") for line in wrong]
+        if all(said):
+            return sorted(set(said)) if lines else None
         models = [cause for cause in causes if cause[3] is MODEL]
-        if not models:
-            return bool(lines) and not wrong
-        return bool(wrong) and all(self.is_as(rewritten(avoided, models), line.get("module")) for line in wrong)
+        is_as = bool(models) and all(self.is_as(rewritten(avoided, models), line.get("module")) for line in wrong)
+        return [] if is_as else None
 
     def is_as(self, before, after):
         """Whether a module is allowed for a program."""
