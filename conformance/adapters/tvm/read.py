@@ -17,8 +17,10 @@ _FUNC_ATTRS = {"relax.force_pure": "force_pure"}
 class Reader:
     """Reads within one scope; `identity` maps objects of the question to the identities they came from."""
 
-    def __init__(self, identity=None, say_pure=False, devices=None):
+    def __init__(self, identity=None, say_pure=False, devices=None, annotates=False):
         self.devices = devices or Devices()
+        #: Whether bindings are annotated with what TVM knows of their values.
+        self.annotates = annotates
         self.forget()
         self.identity.update(identity or {})
         #: Whether purity is written out in the structural information of functions.
@@ -182,7 +184,7 @@ class Reader:
         return out
 
     def _binding(self, binding):
-        var = self.binder(binding.var, annotate=False)
+        var = self.binder(binding.var, annotate=self.annotates and not isinstance(binding, relax.MatchCast))
         if isinstance(binding, relax.MatchCast):
             info = self.info(names.match_cast_info(binding))
             out = {"var": var, "struct_info": info, "value": self.expr(binding.value)}

@@ -56,6 +56,34 @@ def printed(mod):
     return text.replace("@R.function(private=True)\n", "@R.function(private=True, pure=True)\n")
 
 
+#: What TVM prints of a variable bound to the empty tuple: its value alone, behind its type if a block outputs it.
+UNIT = re.compile(r"^ +(R\.tuple\(\)|\w+: R\.Tuple(\(\))?)$", re.MULTILINE)
+#: A boxed scalar in a program whose data type TVM does not print.
+NARROW = re.compile(r"prim_value\(T\.(u?int(8|16|32)|bool)\(")
+
+
+def told(mod, request):
+    """The text of a module, and where that leaves something out, the syntax of its functions with the text of the rest."""
+    text = printed(mod)
+    if not UNIT.search(text) and not NARROW.search(request["script"]) or mod.global_infos:
+        return {"text": text}
+    import tvm
+    from tvm import relax
+
+    from read import Reader
+
+    reader, funcs = Reader(say_pure=True, annotates=True), []
+    try:
+        for gv, func in mod.functions.items():
+            if isinstance(func, relax.Function):
+                funcs.append([gv.name_hint, {"Function": reader.function(func)}])
+    except Exception:  # what the syntax has no form for
+        return {"text": text}
+    others = {gv: func for gv, func in mod.functions.items() if not isinstance(func, relax.Function)}
+    prim_funcs = printed(tvm.IRModule(others)) if others else ""
+    return {"text": text, "syntax": [{"version": 1, "funcs": funcs}, prim_funcs]}
+
+
 def copied(mod):
     """A module that nobody changes in place."""
     import tvm
@@ -162,7 +190,7 @@ class Run:
                     return
                 run.last = copied(mod)
                 run.changed.append(str(info.name))
-                run.tell({"pass": name, "text": printed(mod)})
+                run.tell({"pass": name, **told(mod, run.request)})
 
         return Recorder()
 
@@ -228,7 +256,7 @@ def answer(request, tell):
     run = Run(request, tell)
     try:
         name, mod = read(request)
-        tell({"pass": name, "text": printed(mod)})
+        tell({"pass": name, **told(mod, request)})
         run.run(mod)
     except Exception as error:  # whatever TVM raises
         message = f"{type(error).__name__}: {telling(str(error))}"

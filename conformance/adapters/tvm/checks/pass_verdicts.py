@@ -8,8 +8,9 @@ far as they reach their end on some input and the text decides what they return:
 
 `relax-spec blame` records the module after each pass and judges it against the one before. A table for each release: how
 often each pass leaves the program as it is, is allowed, is not allowed, is undecided. Then a line for each of the last two
-and for each refusal, with the reason, and the folder of the finding if `KNOWN` has one. The exit status is 1 if a pass is
-not allowed or refuses a program without such a folder, or if one verdict of fifty is undecided.
+and for each refusal, with the reason, and the folder of the finding if `KNOWN` or `known_causes.py` has one. The exit status
+is 1 if a pass is not allowed or refuses a program without such a folder, or if more than 3 % of the verdicts on passes of
+Relax are undecided.
 """
 
 import argparse
@@ -24,6 +25,7 @@ import sys
 import tempfile
 
 from differences import RELEASES, ROOT, entry
+from known_causes import Judge, by_message
 
 #: The passes in front of which a program with local functions has to be lifted.
 LIFTED = "LambdaLift,default"
@@ -51,8 +53,10 @@ LEAST, MOST = 6, 60
 MARKS = {"control flow": r"\n +if ", "symbolic shapes": r"= T\.int64\(\)", "PrimFuncs": r"@T\.prim_func"}
 #: The edition that all releases claim.
 EDITION = "2024-04"
-#: One verdict of so many may be undecided.
-ONE_IN = 50
+#: The part of the verdicts on passes of Relax that has to be decided.
+LEAST_DECIDED = 0.97
+#: How the names of passes over PrimFuncs begin.
+OVER_PRIM_FUNCS = ("tir.", "tirx.", "s_tir.")
 WORDS = ("unchanged", "allowed", "not allowed", "undecided")
 
 
@@ -103,38 +107,55 @@ def blamed(tool, path, start, release, args, passes=()):
     return lines or [{"refuses": None, "message": said.stderr.strip()}]
 
 
+def known(message):
+    return next((folder for said, folder in KNOWN.items() if said in message), None)
+
+
 class Table:
     """The verdicts of a release."""
 
-    def __init__(self):
+    def __init__(self, judge):
+        self.judge = judge
         self.of_pass = collections.defaultdict(collections.Counter)
         self.said, self.is_wrong = [], False
 
-    def take(self, name, lines):
+    def take(self, name, path, lines):
         for line in lines:
-            if "verdict" in line and not line["pass"].startswith("the "):
-                self.of_pass[line["pass"]][line["verdict"]] += 1
-            if line.get("verdict") in ("not allowed", "undecided"):
-                self.explain(f"{name}, {line['pass']}: {line['verdict']}", line["message"], line["verdict"] == "not allowed")
-            for broken in line.get("contracts", []):
-                self.explain(f"{name}, {line['pass']}: a contract is broken", json.dumps(broken), True)
-            if "refuses" in line:
-                self.explain(f"{name}: refused by {line['refuses'] or 'TVM'}", line["message"], line["refuses"] is not None)
+            if "verdict" not in line or not line["pass"].startswith("the "):
+                self.take_verdict(name, path, line)
 
-    def explain(self, what, message, must_be_known):
-        folder = next((known for said, known in KNOWN.items() if said in message), None)
-        self.is_wrong |= must_be_known and folder is None
+    def take_verdict(self, name, path, line):
+        verdict = line.get("verdict")
+        if verdict:
+            self.of_pass[line["pass"]][verdict] += 1
+        if verdict == "undecided":
+            self.explain(f"{name}, {line['pass']}: undecided", line["message"], None)
+        if verdict == "not allowed":
+            self.explain(f"{name}, {line['pass']}: not allowed", line["message"], line["pass"], path)
+        for broken in line.get("contracts", []):
+            self.explain(f"{name}, {line['pass']}: a contract is broken", json.dumps(broken), line["pass"], path)
+        if "refuses" in line:
+            self.explain(f"{name}: refused by {line['refuses'] or 'TVM'}", line["message"], line["refuses"], path)
+
+    def explain(self, what, message, must_be_known, path=None):
+        """A verdict for which the pass that it names is to blame must be known."""
+        folder = by_message(message) or known(message)
+        if must_be_known and not folder:
+            folder = " and ".join(self.judge.causes(path.read_text(), must_be_known) or []) or None
+        self.is_wrong |= bool(must_be_known) and folder is None
         self.said.append(f"{what}: {folder or ' '.join(message.split())[:300]}")
 
     def tell(self, release):
         print(f"{release:28} " + " ".join(f"{word:>12}" for word in WORDS))
-        total = collections.Counter()
+        total, relax = collections.Counter(), collections.Counter()
         for name, counts in self.of_pass.items():
             total.update(counts)
+            relax.update({} if name.startswith(OVER_PRIM_FUNCS) else counts)
             print(f"{name:28} " + " ".join(f"{counts[word]:12}" for word in WORDS))
-        print(f"{'all':28} " + " ".join(f"{total[word]:12}" for word in WORDS))
+        for name, counts in (("all of Relax", relax), ("all", total)):
+            print(f"{name:28} " + " ".join(f"{counts[word]:12}" for word in WORDS))
         print(*self.said, sep="\n", flush=True)
-        return self.is_wrong or total["undecided"] * ONE_IN > sum(total.values()) or not total["allowed"]
+        return self.is_wrong or relax["undecided"] > (1 - LEAST_DECIDED) * relax.total() or not relax["allowed"]
 
 
 def main():
@@ -151,11 +172,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         made = generated(args.tool, args.generated, args.first, folder) if args.generated else None
         for release in args.releases.split(","):
-            table = Table()
+            ask = lambda path, release=release: blamed(args.tool, path, "main", release, args)
+            table = Table(Judge(args.tool, folder, args.runs, EDITION, ask))
             for path in made or programs(release):
                 start = entry(args.tool, path) if fnmatch.fnmatch(path.name, args.only) else None
                 if start is not None:
-                    table.take(f"{release} {path.stem}", blamed(args.tool, path, start, release, args))
+                    table.take(f"{release} {path.stem}", path, blamed(args.tool, path, start, release, args))
             failed |= table.tell(release)
     return int(failed)
 
