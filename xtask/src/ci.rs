@@ -157,7 +157,9 @@ fn oracle(scope: CheckScope) -> Vec<CommandStep> {
             CommandStep::new(&format!(
                 "cargo install mdbook --locked --quiet --version 0.5.4 --no-default-features --features search --root {TOOLS}"
             )),
+            CommandStep::new("bash tools/playground.sh"),
             CommandStep::new("target/release/xtask site"),
+            CommandStep::new(&format!("python3 tools/check_playground.py {TOOL} target/site")),
             CommandStep::new(&format!("python3 -m venv {TOOLS}/mcp")),
             CommandStep::new(&format!("{TOOLS}/mcp/bin/pip install --quiet --disable-pip-version-check mcp==2.3.0")),
             CommandStep::new(&format!("{TOOLS}/mcp/bin/python tools/check_mcp.py {TOOL}")),

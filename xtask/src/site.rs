@@ -1,13 +1,17 @@
 //! The site: the book with a page for every rule, erratum, operator, finding and pass, built by mdBook into
-//! `target/site`. Every link of it is then followed.
+//! `target/site`, and the playground, where `tools/playground.sh` has made it. Every link of it is then followed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::{fs, io};
 
 use super::{root, started};
 
 /// mdBook, where `cargo xtask ci full` installs it, or on the path.
 const INSTALLED: &str = "target/tools/bin/mdbook";
+
+/// What the page of the playground runs: the command as WebAssembly. Its place below `target/` and below the site.
+const PLAYGROUND: &str = "playground/command.js";
 
 /// Builds the site and checks its links. Fails if there is no mdBook.
 pub fn run(args: Vec<String>) -> ExitCode {
@@ -26,12 +30,29 @@ pub fn run(args: Vec<String>) -> ExitCode {
         command.env("MDBOOK_PREPROCESSOR__RELAX_SPEC__COMMAND", format!("{} book", program.display()));
     }
     match command.status() {
-        Ok(status) if status.success() => started("python3", "tools/check_links.py", &[site.display().to_string()]),
+        Ok(status) if status.success() => {
+            if let Err(error) = take_playground(&site) {
+                eprintln!("error: {PLAYGROUND}: {error}");
+                return ExitCode::from(2);
+            }
+            started("python3", "tools/check_links.py", &[site.display().to_string()])
+        }
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {
             let install = "cargo install mdbook --locked --version 0.5.4 --no-default-features --features search --root target/tools";
             eprintln!("error: {}: {error} (`{install}`)", mdbook.display());
             ExitCode::from(2)
         }
+    }
+}
+
+/// Copies the command for the playground. Where it is not made, its page says so.
+fn take_playground(site: &Path) -> io::Result<()> {
+    match fs::copy(root().join("target").join(PLAYGROUND), site.join(PLAYGROUND)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            eprintln!("the playground has no command: tools/playground.sh makes it");
+            Ok(())
+        }
+        copied => copied.map(|_| ()),
     }
 }

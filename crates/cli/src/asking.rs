@@ -4,8 +4,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
 
 use super::terminal::{progress, remark};
 use super::{Exit, Failure};
@@ -86,9 +84,10 @@ pub fn kept_to_the_protocol(implementation: &mut ChildProcess) -> Result<(), Fai
 pub fn interrupt() -> Result<Interrupt, Failure> {
     supervisor::start(Command::new(own_path()?).arg("supervise"))?;
     let interrupt = Interrupt::default();
-    for signal in [SIGINT, SIGTERM] {
-        flag::register_conditional_shutdown(signal, Exit::StoppedEarly as i32, interrupt.flag())?;
-        flag::register(signal, interrupt.flag())?;
+    #[cfg(not(target_family = "wasm"))]
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(signal, Exit::StoppedEarly as i32, interrupt.flag())?;
+        signal_hook::flag::register(signal, interrupt.flag())?;
     }
     Ok(interrupt)
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 /// Trees are allocated in many small pieces, for which the system's allocator is slow.
+#[cfg(not(target_family = "wasm"))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""Runs every example of the playground in a headless Chromium, and compares with the command.
+
+    tools/check_playground.py COMMAND SITE [SCREENSHOTS]
+
+Standard output, standard error and exit status must be those of COMMAND, a program that runs for long must end on request, and
+the page must write nothing to the console and ask the network for nothing. With SCREENSHOTS, a directory, it leaves pictures of
+the page there, at two widths in both colour schemes.
+"""
+
+import base64
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from check_pages import browser
+
+#: Seconds that a step may take.
+PATIENCE = 120
+#: Parts of the page.
+STATE, STATUS, EXAMPLE, LINE = (
+    f"document.querySelector('{name}')" for name in ["#playground-form", ".status", "#playground-example", "#playground-line"]
+)
+WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
+#: Each of forty functions calls the next one twice.
+CALLS = "    @R.function\n    def {}(x: R.Tensor((), 'int64')) -> R.Tensor((), 'int64'):\n        {}\n"
+BODIES = [(f"f{at}", f"y = Module.f{at + 1}(x)\n        return Module.f{at + 1}(y)") for at in range(40)]
+ENDLESS = "@I.ir_module\nclass Module:\n" + "".join(CALLS.format(*body) for body in [*BODIES, ("f40", "return x")])
+
+
+class Page:
+    """A page in a browser, by the protocol of its developer tools: JSON with a zero after it, through two pipes."""
+
+    def __init__(self, profile):
+        self.told = []
+        there, self.to_browser = os.pipe()
+        self.from_browser, here = os.pipe()
+
+        def as_three_and_four():
+            low, high = os.dup(there), os.dup(here)
+            os.dup2(low, 3)
+            os.dup2(high, 4)
+
+        options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--remote-debugging-pipe"]
+        line = [browser(), *options, "about:blank"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen(line, preexec_fn=as_three_and_four, close_fds=False, **quiet)
+        os.close(there)
+        os.close(here)
+        self.rest, self.count, self.session = b"", 0, None
+        pages = self.ask("Target.getTargets")["targetInfos"]
+        page = next(target["targetId"] for target in pages if target["type"] == "page")
+        self.session = self.ask("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
+        for domain in ["Page", "Runtime", "Log", "Network"]:
+            self.ask(f"{domain}.enable")
+
+    def ask(self, method, **params):
+        """The result of a call. Events that come before it are kept."""
+        self.count += 1
+        message = {"id": self.count, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.to_browser, json.dumps(message).encode() + b"\0")
+        while True:
+            while b"\0" not in self.rest:
+                self.rest += os.read(self.from_browser, 1 << 20)
+            text, self.rest = self.rest.split(b"\0", 1)
+            reply = json.loads(text)
+            if reply.get("id") == self.count:
+                if "error" in reply:
+                    raise RuntimeError(f"{method}: {reply['error']}")
+                return reply["result"]
+            self.told.append(reply)
+
+    def value(self, expression):
+        result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
+        return result["result"].get("value")
+
+    def wait(self, condition):
+        until = time.monotonic() + PATIENCE
+        while not self.value(condition):
+            if time.monotonic() > until:
+                raise RuntimeError(f"in vain waited for: {condition}")
+            time.sleep(0.02)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+@contextlib.contextmanager
+def opened(site):
+    with tempfile.TemporaryDirectory() as profile:
+        page = Page(profile)
+        try:
+            page.ask("Page.navigate", url=(site / "playground.html").resolve().as_uri())
+            page.wait(f"{STATE}?.dataset.state === 'ready'")
+            yield page
+        finally:
+            page.close()
+
+
+def click(page, element):
+    page.value(f"document.querySelector({json.dumps(element)}).click()")
+
+
+def ran_in_page(page):
+    """What the page shows of the example that is chosen: the exit status, and both outputs."""
+    click(page, "#playground-run")
+    page.wait(f"{STATE}.dataset.state === 'ready'")
+    text = "[...document.querySelectorAll('.output .%s')].map((part) => part.textContent).join('')"
+    return page.value(f"{STATUS}.textContent"), page.value(text % "out"), page.value(text % "err")
+
+
+def ran_by_command(command, line, place):
+    words = shlex.split(line)
+    settings = [word for word in words if re.match(r"[A-Z_]+=", word)]
+    env = os.environ | dict(word.split("=", 1) for word in settings)
+    args = [command, *words[len(settings) + 1 :]]
+    return subprocess.run(args, cwd=place, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def faults_of_examples(page, command, place):
+    count = 0
+    for tab in page.value("[...document.querySelectorAll('[role=tab]')].map((tab) => tab.dataset.tab)"):
+        click(page, f"[data-tab={tab}]")
+        for at in range(page.value(f"{EXAMPLE}.length")):
+            page.value(f"{EXAMPLE}.selectedIndex = {at}; {EXAMPLE}.onchange()")
+            line = page.value(f"{LINE}.value")
+            status, out, err = ran_in_page(page)
+            expected = ran_by_command(command, line, place)
+            print(f"{status}: {line}")
+            count += 1
+            if not status.startswith(f"Exit status {expected.returncode},"):
+                yield f"{line}: {status}, not {expected.returncode}: {err}"
+            for name, here, there in [("output", out, expected.stdout), ("errors", err, expected.stderr)]:
+                if here != there:
+                    yield f"{line}: other {name}:\n{here}\nby the command:\n{there}"
+    if count < 10:
+        yield f"there are only {count} examples"
+
+
+def faults_of_ending(page):
+    click(page, "[data-tab=run]")
+    page.value(f"document.querySelector('textarea').value = {json.dumps(ENDLESS)}")
+    path = page.value("document.querySelector('textarea').dataset.path")
+    page.value(f"{LINE}.value = 'relax-spec run {path} --entry f0 --arg 1:int64 --fuel 1000000000000'")
+    click(page, "#playground-run")
+    time.sleep(1)
+    if page.value(f"{STATE}.dataset.state") != "running":
+        said = page.value("document.querySelector('.output').textContent")
+        yield f"what runs without end has ended: {said}"
+    click(page, "#playground-end")
+    page.wait(f"{STATUS}.textContent.includes('on request')")
+    click(page, "[data-tab=judge]")
+    status, _, _ = ran_in_page(page)
+    if not status.startswith("Exit status 0"):
+        yield f"after an end on request: {status}"
+
+
+def faults_of_console(page):
+    for event in page.told:
+        method, params = event.get("method"), event.get("params", {})
+        if method in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"):
+            yield f"console: {json.dumps(params)[:400]}"
+        if method == "Network.requestWillBeSent" and params["request"]["url"].startswith(("http:", "https:", "ws:")):
+            yield f"network: {params['request']['url']}"
+
+
+def pictures(page, directory):
+    directory.mkdir(parents=True, exist_ok=True)
+    for width, size in WIDTHS.items():
+        mobile = width == "phone"
+        page.ask("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1, mobile=mobile)
+        for scheme in ["light", "dark"]:
+            page.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            page.ask("Page.reload")
+            time.sleep(0.5)
+            page.wait(f"{STATE}?.dataset.state === 'ready'")
+            for tab in ["check", "refine"]:
+                click(page, f"[data-tab={tab}]")
+                ran_in_page(page)
+                page.value("window.scrollTo(0, 0)")
+                picture = page.ask("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+                (directory / f"{width}-{scheme}-{tab}.png").write_bytes(base64.b64decode(picture))
+
+
+def main(command, site, screenshots=None):
+    site = pathlib.Path(site)
+    with tempfile.TemporaryDirectory() as place, opened(site) as page:
+        print(page.value(f"{STATUS}.textContent"))
+        # Outside the checkout, which a page does not have either.
+        alone = shutil.copy(command, pathlib.Path(place) / "relax-spec")
+        shutil.copytree("examples", pathlib.Path(place) / "examples")
+        (pathlib.Path(place) / "target").mkdir()
+        found = [*faults_of_examples(page, alone, place), *faults_of_ending(page)]
+        if screenshots:
+            pictures(page, pathlib.Path(screenshots))
+        found += faults_of_console(page)
+    print("\n".join(found) or "as they should be")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
