@@ -1,5 +1,6 @@
 //! What an implementation does as a whole where it is wrong: whether its wrong answers are those of the oracle with one
-//! rule switched off, one row of a definition by cases changed, or one erratum taken literally.
+//! rule switched off, one row of a definition by cases changed, or one erratum taken literally; or else, whether they
+//! all depend on one rule.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,6 +23,8 @@ pub enum Change {
     Without(Rule),
     /// A mistake is made at a row.
     Row(RowMutant),
+    /// The rule says something else, in a way that is none of those above.
+    Otherwise(Rule),
 }
 
 /// A change, with the cases that it explains and those that speak against it.
@@ -50,12 +53,16 @@ const RIGHT: usize = 150;
 /// The maximum number of right answers of which it is found out what they depend on.
 const LOOKED_AT: usize = 3_000;
 const MOST: usize = 5;
-/// The number of parts in a hundred of the wrong answers from which on an explanation is one for all of them.
-const ALL_IN_HUNDRED: usize = 80;
 /// The minimum number of wrong answers for an explanation of a part of them. One alone could be a coincidence.
 const LEAST: usize = 3;
 /// One case against a change for so many that it explains is forgiven: a mistake in code is rarely exactly one of ours.
 const FORGIVEN: usize = 5;
+/// The number of parts in a hundred of the wrong answers that have to depend on a rule which is held to be another one: by
+/// chance, a mistake can leave some answers as they are.
+const NEARLY_ALL: usize = 80;
+/// The maximum number of right answers for each wrong one that may depend on the rule that is held to be another one.
+/// All answers depend on a rule such as that of a body.
+const RIGHT_FOR_WRONG: usize = 4;
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -67,6 +74,7 @@ impl fmt::Display for Change {
             Change::Row(RowMutant { rule, mistake: Mistake::Swapped }) => {
                 write!(f, "the row behind {rule} came before it")
             }
+            Change::Otherwise(rule) => write!(f, "{rule} were another rule"),
         }
     }
 }
@@ -76,12 +84,22 @@ impl Change {
     pub fn rules(self) -> Vec<Rule> {
         match self {
             Change::Literal(erratum) => erratum.info().map(|info| info.rules).unwrap_or_default(),
-            Change::Without(rule) | Change::Row(RowMutant { rule, .. }) => vec![rule],
+            Change::Without(rule) | Change::Row(RowMutant { rule, .. }) | Change::Otherwise(rule) => vec![rule],
         }
     }
 
+    /// The rule that is changed, if it is one.
+    fn rule(self) -> Option<Rule> {
+        match self {
+            Change::Without(rule) | Change::Row(RowMutant { rule, .. }) => Some(rule),
+            Change::Literal(_) | Change::Otherwise(_) => None,
+        }
+    }
+
+    /// The context with the change. No context says what another rule says.
     fn apply(self, cx: Cx) -> Cx {
         match self {
+            Change::Otherwise(_) => cx,
             Change::Literal(erratum) => cx.with_reading(Reading::literal_only(&[erratum])),
             Change::Without(rule) => cx.with_mask(RuleSet::from_iter([rule])),
             Change::Row(mutant) => cx.with_row_mutant(mutant),
@@ -90,10 +108,12 @@ impl Change {
 }
 
 impl Diagnosis {
-    /// The explanation of nearly all wrong answers, if there is one.
+    /// The explanation of all wrong answers, if there is one, or the rule on which nearly all depend.
     pub fn single(&self) -> Option<&SharedCause> {
-        let first = self.explanations.first()?;
-        (first.explained * 100 >= self.wrong * ALL_IN_HUNDRED).then_some(first)
+        let is_single = |first: &&SharedCause| {
+            first.explained == self.wrong || matches!(first.changes.first(), Some(Change::Otherwise(_)))
+        };
+        self.explanations.first().filter(is_single)
     }
 }
 
@@ -104,11 +124,18 @@ impl fmt::Display for Diagnosis {
             return Ok(());
         }
         if self.single().is_none() {
-            writeln!(f, "no single rule, row or erratum explains the {} wrong answers", self.wrong)?;
+            writeln!(f, "no single rule, row or erratum explains all {} wrong answers", self.wrong)?;
         }
         for SharedCause { changes, explained, against } in &self.explanations {
+            let of = match changes.first() {
+                Some(Change::Otherwise(_)) => {
+                    format!("{explained} of {} wrong answers depend on it, as do {against} right ones", self.wrong)
+                }
+                Some(Change::Literal(_) | Change::Without(_) | Change::Row(_)) | None => {
+                    format!("{explained} of {} wrong answers, {against} right ones against it", self.wrong)
+                }
+            };
             let changes: Vec<String> = changes.iter().take(2).map(ToString::to_string).collect();
-            let of = format!("{explained} of {} wrong answers, {against} right ones against it", self.wrong);
             writeln!(f, "behaves as if {} ({of})", changes.join(", or "))?;
         }
         Ok(())
@@ -121,17 +148,20 @@ struct Asked<'a> {
     given: &'a Outcome,
     rules: RuleSet,
     changes: BTreeSet<Change>,
+    /// Whether the oracle itself gives an answer that the case allows. Of some questions the text leaves the answer open.
+    is_decided: bool,
 }
 
 impl<'a> Asked<'a> {
     fn of(case: &'a Case, given: &'a Outcome, edition: Edition) -> Option<Asked<'a>> {
         let base = Cx::new().with_edition(case.basis_in(edition)).with_rows_noted().with_errata_noted();
-        let (rules, rows, errata) = within(STEPS, &base, |cx| {
+        let (outcome, rules, rows, errata) = within(STEPS, &base, |cx| {
             let mut cx = cx.clone();
-            let _ = oracle::outcome(&mut cx, &case.ask);
-            (*cx.recorded(), cx.rows_looked_at(), cx.errata_asked_after())
+            let outcome = oracle::outcome(&mut cx, &case.ask);
+            (outcome, *cx.recorded(), cx.rows_looked_at(), cx.errata_asked_after())
         })
         .ok()?;
+        let is_decided = compare(case, &outcome, edition, false).verdict == CaseVerdict::Agree;
         let own = |rule: &Rule| rule.info().succeeds.is_empty();
         let mut changes: BTreeSet<Change> = rules.iter().map(Change::Without).collect();
         for rule in rows.rows.iter().filter(own) {
@@ -144,7 +174,7 @@ impl<'a> Asked<'a> {
             changes.extend(mutants.map(Change::Row));
         }
         changes.extend(errata.into_iter().map(Change::Literal));
-        Some(Asked { case, given, rules, changes })
+        Some(Asked { case, given, rules, changes, is_decided })
     }
 
     /// The outcome of the changed oracle.
@@ -197,7 +227,8 @@ pub fn diagnosis(
     if left.is_empty() {
         return diagnosis;
     }
-    let right = of(CaseVerdict::Agree, LOOKED_AT);
+    let mut right = of(CaseVerdict::Agree, LOOKED_AT);
+    right.retain(|asked| asked.is_decided);
     while diagnosis.explanations.len() < MOST && !left.is_empty() {
         let Some(best) = best(&left, &right, edition) else { break };
         // A part of the wrong answers may be explained by coincidence, the whole not.
@@ -208,7 +239,58 @@ pub fn diagnosis(
         left.retain(|asked| change.is_some_and(|change| !asked.is_explained(change, edition)));
         diagnosis.explanations.push(best);
     }
+    // Changes that explain nearly everything, each its part, are several mistakes.
+    let explained = diagnosis.wrong - left.len();
+    if diagnosis.single().is_none() && explained * 100 < diagnosis.wrong * NEARLY_ALL {
+        let wrong = of(CaseVerdict::Diverge, WRONG);
+        diagnosis.explanations.splice(0..0, decisive(&wrong, &right, edition));
+    }
     diagnosis
+}
+
+/// The rule on which nearly all wrong answers depend, and the fewest right ones, if these are not too many.
+fn decisive(wrong: &[Asked<'_>], right: &[Asked<'_>], edition: Edition) -> Option<SharedCause> {
+    let least = (wrong.len() * NEARLY_ALL).div_ceil(100);
+    let rules: BTreeSet<Rule> =
+        wrong.iter().flat_map(|asked| &asked.changes).filter_map(|change| change.rule()).collect();
+    let dependences = rules.into_iter().filter_map(|rule| Dependence::of(rule, wrong, right, edition));
+    let enough = |found: &Dependence| found.wrong >= least && found.right <= found.wrong * RIGHT_FOR_WRONG;
+    let found: Vec<Dependence> = dependences.filter(enough).collect();
+    // Most wrong answers first, then the fewest right ones.
+    let rank = |found: &Dependence| (std::cmp::Reverse(found.wrong), found.right);
+    let first = found.iter().min_by_key(|found| rank(found))?;
+    let changes = found.iter().filter(|other| rank(other) == rank(first)).map(|found| Change::Otherwise(found.rule));
+    Some(SharedCause { changes: changes.collect(), explained: first.wrong, against: first.right })
+}
+
+/// How many answers depend on a rule.
+struct Dependence {
+    rule: Rule,
+    wrong: usize,
+    right: usize,
+}
+
+impl Dependence {
+    /// By those changes of the rule on which most wrong answers depend, and then the fewest right ones.
+    fn of(rule: Rule, wrong: &[Asked<'_>], right: &[Asked<'_>], edition: Edition) -> Option<Dependence> {
+        let changes: BTreeSet<Change> = wrong.iter().flat_map(|asked| &asked.changes).copied().collect();
+        let changes: Vec<Change> = changes.into_iter().filter(|change| change.rule() == Some(rule)).collect();
+        // A bit for each change that makes a difference.
+        let depends = |asked: &Asked<'_>| {
+            let differs = |change: &Change| asked.changes.contains(change) && !asked.holds(*change, edition);
+            changes.iter().enumerate().filter(|(_, change)| differs(change)).fold(0u32, |bits, (at, _)| bits | 1 << at)
+        };
+        let is_concerned = |asked: &&Asked<'_>| changes.iter().any(|change| asked.changes.contains(change));
+        if wrong.iter().filter(is_concerned).count() * 100 < wrong.len() * NEARLY_ALL {
+            return None;
+        }
+        let [wrong, right] =
+            [wrong, right].map(|all| all.iter().filter(is_concerned).map(depends).collect::<Vec<u32>>());
+        let count = |all: &[u32], choice: u32| all.iter().filter(|bits| **bits & choice > 0).count();
+        let choices = (1..1u32 << changes.len()).map(|choice| (count(&wrong, choice), count(&right, choice)));
+        let (wrong, right) = choices.min_by_key(|(wrong, right)| (std::cmp::Reverse(*wrong), *right))?;
+        Some(Dependence { rule, wrong, right })
+    }
 }
 
 /// The change that explains most of the wrong answers, where few right ones are against it.
@@ -245,7 +327,7 @@ impl Asked<'_> {
     fn is_concerned(&self, change: Change) -> bool {
         match change {
             Change::Without(rule) => self.rules.contains(rule),
-            Change::Literal(_) | Change::Row(_) => self.changes.contains(&change),
+            Change::Literal(_) | Change::Row(_) | Change::Otherwise(_) => self.changes.contains(&change),
         }
     }
 }
@@ -254,9 +336,16 @@ impl Asked<'_> {
 mod tests {
     use super::*;
     use ask::conformance;
+    use relax_spec::grammar::Type;
+    use relax_spec::question::{Answer, Ask};
 
     /// The results of an oracle with changes as an implementation, on cases of some chapters.
     fn diagnosed(changes: &[Change]) -> Diagnosis {
+        diagnosis_of(changes, &|_, outcome| outcome)
+    }
+
+    /// An implementation that gives other answers to some questions, besides.
+    fn diagnosis_of(changes: &[Change], given: &dyn Fn(&Ask, Outcome) -> Outcome) -> Diagnosis {
         let edition = Edition::default();
         let suite = conformance::suite().unwrap();
         let chapters = ["types", "compatibility", "unification", "subtyping", "struct_info"];
@@ -269,6 +358,7 @@ mod tests {
         let answer = |(index, case): (usize, &&Case)| {
             let cx = changes.iter().fold(Cx::new().with_edition(edition), |cx, change| change.apply(cx));
             let outcome = within(STEPS, &cx, |cx| oracle::outcome(&mut cx.clone(), &case.ask)).ok()?;
+            let outcome = given(&case.ask, outcome);
             let comparison = compare(case, &outcome, edition, false);
             Some(CaseResult { index, outcome, comparison, time: std::time::Duration::ZERO })
         };
@@ -287,5 +377,63 @@ mod tests {
             let rules: Vec<Rule> = single.changes.iter().flat_map(|found| found.rules()).collect();
             assert!(change.rules().iter().any(|rule| rules.contains(rule)), "{change}: {diagnosis}");
         }
+    }
+
+    fn answered(answer: Answer) -> Outcome {
+        Outcome::Answer { answer, warnings: None }
+    }
+
+    /// Mistakes that are no change of ours: a bound keeps the left datatype, the sides of an axiom are exchanged.
+    #[test]
+    fn a_rule_that_is_another_one_is_named() {
+        let left_datatype = |ask: &Ask, outcome: Outcome| match (ask, &outcome) {
+            (
+                Ask::Lub(Type::Tensor(t1), Type::Tensor(_)),
+                Outcome::Answer { answer: Answer::Type(Type::Tensor(t)), .. },
+            ) => {
+                let mut t = t.clone();
+                t.dtype = t1.dtype;
+                answered(Answer::Type(Type::Tensor(t)))
+            }
+            _ => outcome,
+        };
+        let exchanged = |ask: &Ask, outcome: Outcome| match ask {
+            Ask::Subtype(Type::Tensor(t1), Type::Tensor(t2))
+                if t1.ndim != t2.ndim && t1.dtype == t2.dtype && !t1.dtype.is_void() =>
+            {
+                answered(Answer::Bool(t1.ndim.is_unknown()))
+            }
+            _ => outcome,
+        };
+        type Mistaken<'a> = &'a dyn Fn(&Ask, Outcome) -> Outcome;
+        let mistakes: [(Mistaken<'_>, &str); 2] =
+            [(&left_datatype, "LUB.TENSOR.DTYPE"), (&exchanged, "SUB.TENSOR.RANK")];
+        for (mistaken, rule) in mistakes {
+            let diagnosis = diagnosis_of(&[], mistaken);
+            let single = diagnosis.single().unwrap_or_else(|| panic!("{rule}: {diagnosis}"));
+            assert!(
+                single.changes.iter().any(|change| change.rules() == [rule.parse().unwrap()]),
+                "{rule}: {diagnosis}"
+            );
+        }
+    }
+
+    /// A whole judgement the wrong way round, and two independent mistakes.
+    #[test]
+    fn where_no_single_rule_is_wrong_none_is_named_alone() {
+        let reversed = |ask: &Ask, outcome: Outcome| match ask {
+            Ask::Subtype(t1, t2) => oracle::outcome(&mut Cx::new(), &Ask::Subtype(t2.clone(), t1.clone())),
+            _ => outcome,
+        };
+        let of = diagnosis_of(&[], &reversed);
+        assert!(of.wrong > 10 && of.single().is_none(), "{of}");
+        assert!(of.to_string().contains("no single rule"), "{of}");
+        let rule = |id: &str| Change::Without(id.parse().unwrap());
+        let one_more = |ask: &Ask, outcome: Outcome| match ask {
+            Ask::Subtype(..) => oracle::outcome(&mut rule("SUB.TUPLE").apply(Cx::new()), ask),
+            _ => outcome,
+        };
+        let two = diagnosis_of(&[rule("SI.UNIFY.OBJECT")], &one_more);
+        assert!(two.single().is_none(), "{two}");
     }
 }

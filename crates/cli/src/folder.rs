@@ -83,23 +83,18 @@ impl FindingFolder<'_> {
         let script = self.script(&kept)?;
         let said = self.shown(&script)?;
         print(&said)?;
-        fs::create_dir_all(dir).map_err(place)?;
         let files = [("README.md", self.readme()?), ("repro.py", script), ("case.ron", self.case.to_string())];
-        for (name, text) in files {
-            fs::write(dir.join(name), text).map_err(place)?;
-        }
+        write_folder(dir, &files).map_err(place)?;
         note(&format!("wrote {}\n", dir.display()));
         Ok(Exit::AsExpected)
     }
 
     /// Runs the script in a directory of its own. Returns what it prints.
     fn shown(&self, script: &str) -> Result<String, Failure> {
-        let dir = std::env::temp_dir().join(format!("relax-spec-{}", std::process::id()));
-        fs::create_dir_all(&dir)?;
-        let path = dir.join("repro.py");
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("repro.py");
         fs::write(&path, script)?;
-        let ran = std::process::Command::new(&self.python.program).arg(&path).current_dir(&dir).output();
-        fs::remove_dir_all(&dir)?;
+        let ran = std::process::Command::new(&self.python.program).arg(&path).current_dir(dir.path()).output();
         let ran = ran.map_err(|error| Failure::new(Exit::Adapter, format!("{}: {error}", self.python.program)))?;
         let said = String::from_utf8_lossy(&ran.stdout).into_owned();
         match ran.status.code() {
@@ -173,6 +168,20 @@ impl FindingFolder<'_> {
             block(&self.finding.given),
         ))
     }
+}
+
+/// Writes a folder completely or not at all: beside its final place, and then renamed.
+fn write_folder(dir: &Path, files: &[(&str, String)]) -> std::io::Result<()> {
+    let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(parent)?;
+    let beside = tempfile::tempdir_in(parent)?;
+    // By default a temporary folder is private.
+    let whole = beside.path().join("whole");
+    fs::create_dir(&whole)?;
+    for (name, text) in files {
+        fs::write(whole.join(name), text)?;
+    }
+    fs::rename(whole, dir)
 }
 
 /// An array in Python, bit for bit.
