@@ -62,7 +62,7 @@ fn half_power(x: f64) -> f64 {
 /// The hyperbolic tangent.
 pub fn tanh(x: f64) -> f64 {
     match x.abs() {
-        small if small < SMALL => x - x * x * x / 3.0,
+        small if small < SMALL => x,
         large if large > LARGE => 1f64.copysign(x),
         size if size <= LARGE => {
             let less_1 = Long::of(2.0 * size).power_of_e_less_1();
@@ -75,7 +75,7 @@ pub fn tanh(x: f64) -> f64 {
 /// The inverse hyperbolic sine.
 pub fn asinh(x: f64) -> f64 {
     match x.abs() {
-        small if small < SMALL => x - x * x * x / 6.0,
+        small if small < SMALL => x,
         large if large > 1.0 / SMALL => logarithm_of_double(large).copysign(x),
         size if size <= 1.0 / SMALL => {
             let square = Long::product(size, size);

@@ -95,12 +95,17 @@ fn run_random(call: &RandomCall, seed: u64, kernels: Kernels) -> Option<Ended> {
     Some(run(call.op, &call.literal().0, &values, &options))
 }
 
-/// Replaces the floats of a value by others whose sum depends on the order of addition, and by a few special values.
+/// Replaces the floats of a value by others whose sum depends on the order of addition, by a few special values, or by
+/// any float32.
 fn roughen(value: &Value, random: &mut fastrand::Rng) -> Option<()> {
     match value {
         Value::Tensor(tensor) if tensor.dtype().is_float() => {
-            let special = random.u8(0..4) == 0;
-            tensor.fill(|_| Ok::<Scalar, ()>(Scalar::Float(rough(special, random)))).ok()
+            let kind = random.u8(0..4);
+            let mut float = || match kind {
+                0 => f32::from_bits(random.u32(..)).into(),
+                kind => rough(kind == 1, random),
+            };
+            tensor.fill(|_| Ok::<Scalar, ()>(Scalar::Float(float()))).ok()
         }
         Value::Tuple(tuple) => tuple.fields().iter().try_for_each(|field| roughen(field, random)),
         _ => Some(()),

@@ -1,5 +1,7 @@
 //! Arithmetic on two slices, element by element.
 
+use pulp::{Arch, Simd, WithSimd};
+
 /// An operation on two numbers. Integers wrap around.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arithmetic {
@@ -55,6 +57,29 @@ pub enum Unary {
     Nearest,
     /// The next integer towards zero.
     Truncation,
+}
+
+/// A property of a float.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Predicate {
+    /// Neither infinite nor NaN.
+    Finite,
+    /// Infinite.
+    Infinite,
+    /// NaN.
+    NotANumber,
+}
+
+/// Writes for each element whether it has the property.
+pub fn predicate_of_f32(predicate: Predicate, x: &[f32], out: &mut [bool]) {
+    fn map(x: &[f32], out: &mut [bool], f: impl Fn(f32) -> bool) {
+        out.iter_mut().zip(x).for_each(|(out, x)| *out = f(*x));
+    }
+    match predicate {
+        Predicate::Finite => map(x, out, f32::is_finite),
+        Predicate::Infinite => map(x, out, f32::is_infinite),
+        Predicate::NotANumber => map(x, out, f32::is_nan),
+    }
 }
 
 /// Applies a function to operands that have one element for each element of the result, or a single one.
@@ -151,10 +176,26 @@ pub fn unary_of_f32(function: Unary, x: &[f32], out: &mut [f32]) {
         Unary::Sign => map(x, out, |x| if x == 0.0 || x.is_nan() { x } else { x.signum() }),
         Unary::Square => map(x, out, |x| x * x),
         Unary::SquareRoot => map(x, out, f32::sqrt),
-        Unary::Ceiling => map(x, out, f32::ceil),
-        Unary::Floor => map(x, out, f32::floor),
-        Unary::Nearest => map(x, out, f32::round_ties_even),
-        Unary::Truncation => map(x, out, f32::trunc),
+        // Older processors have no instruction that rounds to an integer.
+        Unary::Ceiling => Arch::new().dispatch(Rounding { x, out, round: f32::ceil }),
+        Unary::Floor => Arch::new().dispatch(Rounding { x, out, round: f32::floor }),
+        Unary::Nearest => Arch::new().dispatch(Rounding { x, out, round: f32::round_ties_even }),
+        Unary::Truncation => Arch::new().dispatch(Rounding { x, out, round: f32::trunc }),
+    }
+}
+
+struct Rounding<'a, F> {
+    x: &'a [f32],
+    out: &'a mut [f32],
+    round: F,
+}
+
+impl<F: Fn(f32) -> f32> WithSimd for Rounding<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.out.iter_mut().zip(self.x).for_each(|(out, x)| *out = (self.round)(*x));
     }
 }
 

@@ -96,6 +96,32 @@ macro_rules! reductions {
 reductions!(reduced_f32, squares_of_f32, f32);
 reductions!(reduced_f64, squares_of_f64, f64);
 
+/// The place of the largest or of the smallest element of a line: the first of those that are equal. NaN is larger than
+/// all others.
+pub fn place_of_f32(is_largest: bool, line: &[f32]) -> usize {
+    if is_largest {
+        place(line, |x, best| x > best || (x.is_nan() && !best.is_nan()))
+    } else {
+        place(line, |x, best| x < best || (!x.is_nan() && best.is_nan()))
+    }
+}
+
+fn place(line: &[f32], is_better: impl Fn(f32, f32) -> bool) -> usize {
+    /// How many elements are tested together.
+    const BLOCK: usize = 256;
+    let (mut at, mut best) = (0, line.first().copied().unwrap_or(0.0));
+    for (number, block) in line.chunks(BLOCK).enumerate() {
+        if block.iter().fold(false, |any, x| any | is_better(*x, best)) {
+            for (i, x) in block.iter().enumerate() {
+                if is_better(*x, best) {
+                    (at, best) = (number * BLOCK + i, *x);
+                }
+            }
+        }
+    }
+    at
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,5 +159,15 @@ mod tests {
         let of = |reduction| reduced_f32(reduction, &[1.0, f32::NAN, 2.0], 3, 1);
         assert!(of(Reduction::Largest)[0].is_nan() && of(Reduction::Smallest)[0].is_nan());
         assert_eq!(reduced_f32(Reduction::Product, &[2.0, 3.0, 4.0], 3, 1), [24.0]);
+    }
+
+    #[test]
+    fn the_place_is_the_first_one_and_nan_is_the_largest() {
+        let place = |line: &[f32]| (place_of_f32(true, line), place_of_f32(false, line));
+        assert_eq!(place(&[1.0, 3.0, 0.0, 3.0, -0.0]), (1, 2));
+        assert_eq!(place(&[f32::NAN, 3.0, 0.0, f32::NAN]), (0, 2));
+        assert_eq!(place(&[f32::NAN, f32::NAN]), (0, 0));
+        let long: Vec<f32> = (0..1000).map(|i| (i * 37 % 991) as f32).collect();
+        assert_eq!(place(&long), (long.iter().position(|x| *x == 990.0).unwrap(), 0));
     }
 }

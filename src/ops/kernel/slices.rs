@@ -4,16 +4,16 @@
 //! implementation for these arguments, and the definition is used.
 
 use kernels::{
-    Arithmetic, Comparison, Unary, arithmetic_of_f32, arithmetic_of_f64, arithmetic_of_i32, arithmetic_of_i64,
-    comparison_of_f32, comparison_of_f64, comparison_of_i32, comparison_of_i64,
+    Arithmetic, Comparison, Elementary, Pairwise, Predicate, Unary, arithmetic_of_f32, arithmetic_of_f64,
+    arithmetic_of_i32, arithmetic_of_i64, comparison_of_f32, comparison_of_f64, comparison_of_i32, comparison_of_i64,
 };
 
 use crate::grammar::DataType;
-use crate::number::FloatType;
-use crate::number::quick::{self, Quick};
+use crate::number::{FloatType, quick};
+use crate::ops::EvalArgs;
 use crate::ops::kernel::lanes::are_wanted;
 use crate::ops::kernel::reals::RealOp;
-use crate::ops::kernel::{Out, zeros};
+use crate::ops::kernel::{self, Out, zeros};
 use crate::value::{Element, Elements, Host, Scalar, Stop, Tensor, Value};
 
 /// The data types for which there are loops on two operands.
@@ -96,6 +96,46 @@ pub(in crate::ops) fn compared(
     Ok(Some(Value::Tensor(result)))
 }
 
+/// A function of two tensors of float32, which are broadcast to the result.
+pub(in crate::ops) fn pairwise(
+    m: &mut dyn Host,
+    a: &EvalArgs<'_>,
+    function: Pairwise,
+    exact: impl Fn(f64, f64) -> f64,
+) -> Result<Option<Value>, Stop> {
+    let [Value::Tensor(x), Value::Tensor(y)] = a.values else { return Ok(None) };
+    let out = kernel::out(a)?;
+    let fits = are_wanted(m) && [x.dtype(), y.dtype(), out.dtype] == [DataType::FLOAT32; 3];
+    let Some(lines) = OperandLines::of(x.shape(), y.shape(), &out.shape).filter(|_| fits) else { return Ok(None) };
+    let result = zeros(m, out.dtype, &out.shape)?;
+    let (x, y) = (x.elements(), y.elements());
+    result.rewrite(None, |out| {
+        if let (Elements::Float32(x), Elements::Float32(y), Elements::Float32(out)) = (&*x, &*y, out)
+            && let (Some(x), Some(y), Some(out)) = (x.as_slice(), y.as_slice(), out.as_slice_mut())
+        {
+            lines.each(x, y, out, |x, y, out| kernels::pairwise_of_f32(function, x, y, out, &exact));
+        }
+    });
+    Ok(Some(Value::Tensor(result)))
+}
+
+/// For each element of a tensor of float32, whether it is of a kind.
+pub(in crate::ops) fn asked(m: &mut dyn Host, x: &Tensor, predicate: Predicate) -> Result<Option<Value>, Stop> {
+    if x.dtype() != DataType::FLOAT32 || !are_wanted(m) {
+        return Ok(None);
+    }
+    let result = zeros(m, DataType::BOOL, x.shape())?;
+    let x = x.elements();
+    result.rewrite(None, |out| {
+        if let (Elements::Float32(x), Elements::Bool(out)) = (&*x, out)
+            && let (Some(x), Some(out)) = (x.as_slice(), out.as_slice_mut())
+        {
+            kernels::predicate_of_f32(predicate, x, out);
+        }
+    });
+    Ok(Some(Value::Tensor(result)))
+}
+
 /// The layout of two operands relative to the result: in lines along the last axes, within which each operand has
 /// either all elements, or one for all.
 struct OperandLines {
@@ -174,8 +214,14 @@ pub(in crate::ops) fn mapped(
     exact: fn(f64) -> f64,
 ) -> Result<Option<Value>, Stop> {
     let Some(float) = x.dtype().float_type().filter(|_| are_wanted(m)) else { return Ok(None) };
-    let quick = quick_of(name).filter(|_| float != FloatType::Float64);
-    let f = move |x: f64| quick.and_then(|quick| quick(float, x)).unwrap_or_else(|| exact(x));
+    let function = elementary_of(name).filter(|_| float != FloatType::Float64);
+    if let Some(function) = function
+        && let Some(value) = of_f32(m, x, |x, out| kernels::elementary_of_f32(function, x, out, exact))?
+    {
+        return Ok(Some(value));
+    }
+    let quick = |x| quick::value(float, function?, x);
+    let f = |x: f64| quick(x).unwrap_or_else(|| exact(x));
     let result = zeros(m, x.dtype(), x.shape())?;
     let x = x.elements();
     result.rewrite(None, |out| match (&*x, out) {
@@ -219,14 +265,26 @@ fn of_f32(m: &mut dyn Host, x: &Tensor, f: impl Fn(&[f32], &mut [f32])) -> Resul
     Ok(Some(Value::Tensor(result)))
 }
 
-/// The version of the function that computes fewer digits where they are sufficient.
-fn quick_of(name: &str) -> Option<Quick> {
+/// The function that an operator computes, where it has an approximation.
+fn elementary_of(name: &str) -> Option<Elementary> {
     Some(match name {
-        "sigmoid" => quick::sigmoid,
-        "tanh" => quick::tanh,
-        "nn.silu" => quick::silu,
-        "nn.gelu" => quick::gelu,
-        "nn.gelu_tanh" => quick::gelu_tanh,
+        "acos" => Elementary::Arccosine,
+        "asin" => Elementary::Arcsine,
+        "atan" => Elementary::Arctangent,
+        "cos" => Elementary::Cosine,
+        "cosh" => Elementary::HyperbolicCosine,
+        "erf" => Elementary::Error,
+        "exp" => Elementary::Exponential,
+        "log" => Elementary::Logarithm,
+        "nn.gelu" => Elementary::Gelu,
+        "nn.gelu_tanh" => Elementary::GeluTanh,
+        "nn.silu" => Elementary::Silu,
+        "rsqrt" => Elementary::ReciprocalRoot,
+        "sigmoid" => Elementary::Sigmoid,
+        "sin" => Elementary::Sine,
+        "sinh" => Elementary::HyperbolicSine,
+        "tan" => Elementary::Tangent,
+        "tanh" => Elementary::HyperbolicTangent,
         _ => return None,
     })
 }

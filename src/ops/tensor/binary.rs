@@ -1,5 +1,7 @@
 //! Arithmetic on two elements, with broadcasting.
 
+use kernels::Pairwise;
+
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::number::real::BinaryFunction;
@@ -7,7 +9,7 @@ use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, TensorDims};
 use crate::ops::kernel::elementwise::{arithmetic as of_numbers, binary, infer_two, number};
 use crate::ops::kernel::reals::{RealOp, no_ring};
-use crate::ops::kernel::{self, fail};
+use crate::ops::kernel::{self, fail, slices};
 use crate::ops::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value};
 
@@ -89,7 +91,17 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         Rounded,
         floor_divide
     ),
-    arithmetic!("power", [rule!("OPS.power.infer"), rule!("OPS.power.value")], Elementary, power),
+    operator!(
+        "power",
+        [rule!("OPS.power.infer"), rule!("OPS.power.value")],
+        [OpParam::Arg("x1"), OpParam::Arg("x2")],
+        infer_numbers,
+        Elementary,
+        |m, a| match slices::pairwise(m, a, Pairwise::Power, elementary::pow)? {
+            Some(value) => Ok(value),
+            None => binary(m, a, power),
+        }
+    ),
     division(arithmetic!("mod", [rule!("OPS.mod.infer"), rule!("OPS.mod.value")], Exact, remainder)),
     division(arithmetic!(
         "floor_mod",
@@ -152,13 +164,17 @@ fn divide(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
 /// The exact quotient rounded down. Rounding the quotient to the data type first could give the next integer.
 fn floor_divide(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let float = kernel::out(a)?.dtype.float_type().unwrap_or(FloatType::Float64);
+    let exact = |x, y| float.quotient_rounded_down(x, y);
+    if let Some(value) = slices::pairwise(m, a, Pairwise::QuotientRoundedDown, exact)? {
+        return Ok(value);
+    }
     let floor = |x: i64, y: i64| {
         let (q, r) = (x.wrapping_div(y), x.wrapping_rem(y));
         if r != 0 && (r < 0) != (y < 0) { q.wrapping_sub(1) } else { q }
     };
     binary(m, a, |x, y| {
         nonzero(y)?;
-        number(x, y, floor, u64::wrapping_div, |x, y| float.quotient_rounded_down(x, y))
+        number(x, y, floor, u64::wrapping_div, exact)
     })
 }
 

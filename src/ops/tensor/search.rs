@@ -105,6 +105,11 @@ impl LineOrder {
         LineOrder { literal: m.cx().literal(Erratum::A77) }
     }
 
+    /// Whether what the documentation leaves open has no result.
+    pub(in crate::ops) fn is_literal(self) -> bool {
+        self.literal
+    }
+
     /// The documentation says nothing of NaN in an order, nor which of two equal elements comes first.
     ///
     /// Errata: A77, literally what one of them decides is not specified. `place` is the place in the line of what is

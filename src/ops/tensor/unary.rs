@@ -1,6 +1,6 @@
 //! Functions of one element: arithmetic, rounding, elementary functions, predicates.
 
-use kernels::Unary;
+use kernels::{Predicate, Unary};
 
 use crate::grammar::{DataType, StructInfo};
 use crate::judge::Cx;
@@ -12,7 +12,7 @@ use crate::ops::kernel::elementwise::{
     function, infer_float, infer_one, infer_predicate, infer_same, number, simple, unary,
 };
 use crate::ops::kernel::reals::{RealOp, applied};
-use crate::ops::kernel::{self, at, fail, fresh, tabulate};
+use crate::ops::kernel::{self, at, fail, fresh, slices, tabulate};
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Prim, Scalar, Stop, Value};
 
@@ -48,8 +48,13 @@ macro_rules! rounding {
 
 /// Defines a predicate of floats. The result for other data types is fixed.
 macro_rules! predicate {
-    ($name:literal, $rules:tt, $other:literal, $f:expr) => {
-        operator!($name, $rules, [OpParam::Arg("x")], infer_predicate, Exact, |m, a| ask(m, a, $other, $f))
+    ($name:literal, $rules:tt, $other:literal, $predicate:ident, $f:expr) => {
+        operator!($name, $rules, [OpParam::Arg("x")], infer_predicate, Exact, |m, a| {
+            match slices::asked(m, kernel::tensor(a, 0)?, Predicate::$predicate)? {
+                Some(value) => Ok(value),
+                None => ask(m, a, $other, $f),
+            }
+        })
     };
 }
 
@@ -101,9 +106,9 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     rounding!("floor", [rule!("OPS.floor.infer"), rule!("OPS.floor.value")], Floor, f64::floor),
     rounding!("round", [rule!("OPS.round.infer"), rule!("OPS.round.value")], Nearest, f64::round_ties_even),
     rounding!("trunc", [rule!("OPS.trunc.infer"), rule!("OPS.trunc.value")], Truncation, f64::trunc),
-    predicate!("isfinite", [rule!("OPS.isfinite.infer"), rule!("OPS.isfinite.value")], true, f64::is_finite),
-    predicate!("isinf", [rule!("OPS.isinf.infer"), rule!("OPS.isinf.value")], false, f64::is_infinite),
-    predicate!("isnan", [rule!("OPS.isnan.infer"), rule!("OPS.isnan.value")], false, f64::is_nan),
+    predicate!("isfinite", [rule!("OPS.isfinite.infer"), rule!("OPS.isfinite.value")], true, Finite, f64::is_finite),
+    predicate!("isinf", [rule!("OPS.isinf.infer"), rule!("OPS.isinf.value")], false, Infinite, f64::is_infinite),
+    predicate!("isnan", [rule!("OPS.isnan.infer"), rule!("OPS.isnan.value")], false, NotANumber, f64::is_nan),
     operator!(
         "clip",
         [rule!("OPS.clip.infer"), rule!("OPS.clip.value")],

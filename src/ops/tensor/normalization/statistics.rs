@@ -1,6 +1,6 @@
 //! Normalization: `layer_norm`, `rms_norm`, `group_norm`, `instance_norm`, `batch_norm`.
 
-use kernels::Arithmetic;
+use kernels::{Arithmetic, Normalization};
 use ndarray::{ArrayD, IxDyn};
 
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
@@ -9,11 +9,12 @@ use crate::ops::infer::{
     Domain, TensorDims, arity, axes, axis, bool_attr, float_attr, given_int, given_ints, indivisible, tensor,
 };
 use crate::ops::kernel::array::{floats, mean, of_floats, spread};
+use crate::ops::kernel::floats::all as all_floats;
 use crate::ops::kernel::reals::{max_float, min_float};
-use crate::ops::kernel::{self, fail};
+use crate::ops::kernel::{self, fail, lanes};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::shape::prove_equal;
-use crate::value::{Held, Host, Kernels, Stop, Tensor, Value};
+use crate::value::{Elements, Held, Host, Kernels, Stop, Tensor, Value};
 
 const EPSILON: OpParam = OpParam::Attr(Attr::float("epsilon", 1e-5));
 const CENTER: OpParam = OpParam::Attr(Attr::bool("center", true));
@@ -312,7 +313,52 @@ fn transformed(
     Ok(x)
 }
 
+/// The same result for the same steps, line by line: the last axis of float32 is normalized. `None` if it is another
+/// one, or an argument does not fit. `terms` and `factors` are the arguments with them, if they are wanted.
+fn of_lines(
+    m: &mut dyn Host,
+    a: &EvalArgs<'_>,
+    is_centered: bool,
+    [factors, terms]: [Option<usize>; 2],
+) -> Result<Option<Value>, Stop> {
+    let (x, along) = (kernel::tensor(a, 0)?, given_ints(a.call, "axes")?);
+    let last = x.shape().len().checked_sub(1);
+    let is_last = axes(&along, x.shape().len()).is_ok_and(|along| along.iter().copied().eq(last));
+    let length = x.shape().last().and_then(|length| usize::try_from(*length).ok()).unwrap_or(0);
+    // A line of one element is not added in the order of longer ones.
+    let fits = is_last && length > 1 && lanes::are_wanted(m) && (0..a.values.len()).all(|i| is_of(a, i, length));
+    if !fits {
+        return Ok(None);
+    }
+    m.spend(x.len() as u64)?;
+    let _held = m.account().hold((length as u64).saturating_mul(32))?;
+    let parameter = |i: Option<usize>| i.map(|i| kernel::tensor(a, i).map(all_floats)).transpose();
+    let (factors, terms, epsilon) = (parameter(factors)?, parameter(terms)?, epsilon(a.call)?);
+    let normalization =
+        Normalization { length, is_centered, epsilon, factors: factors.as_deref(), terms: terms.as_deref() };
+    let result = kernel::zeros(m, x.dtype(), x.shape())?;
+    let x = x.elements();
+    result.rewrite(None, |out| {
+        if let (Elements::Float32(x), Elements::Float32(out)) = (&*x, out)
+            && let (Some(x), Some(out)) = (x.as_slice(), out.as_slice_mut())
+        {
+            normalization.of_f32(x, out);
+        }
+    });
+    Ok(Some(Value::Tensor(result)))
+}
+
+/// Whether an argument is of float32; parameters have one element for each element of a line.
+fn is_of(a: &EvalArgs<'_>, i: usize, length: usize) -> bool {
+    let fits = |t: &Tensor| t.dtype() == DataType::FLOAT32 && (i == 0 || t.shape() == [length as i64]);
+    a.values.get(i).and_then(Value::as_tensor).is_some_and(fits)
+}
+
 fn layer_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (is_scaled, is_moved) = (bool_attr(a.call, "scale")?, bool_attr(a.call, "center")?);
+    if let Some(value) = of_lines(m, a, true, [is_scaled.then_some(1), is_moved.then_some(2)])? {
+        return Ok(value);
+    }
     let ([x, gamma, beta], dtype, _held) = arrays::<3>(m, a)?;
     let kernels = m.kernels();
     let along = axes(&given_ints(a.call, "axes")?, x.ndim())?;
@@ -322,6 +368,9 @@ fn layer_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 /// `x / sqrt(mean of x * x + epsilon) * weight`.
 fn rms_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    if let Some(value) = of_lines(m, a, false, [Some(1), None])? {
+        return Ok(value);
+    }
     let ([x, weight], dtype, _held) = arrays::<2>(m, a)?;
     let kernels = m.kernels();
     let along = axes(&given_ints(a.call, "axes")?, x.ndim())?;

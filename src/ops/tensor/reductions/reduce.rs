@@ -10,7 +10,7 @@ use crate::ops::kernel::lanes;
 use crate::ops::kernel::reals::{applied, max_float, min_float};
 use crate::ops::kernel::slices::{row_major, runs_of};
 use crate::ops::kernel::{self, at, fail, tabulate_out};
-use crate::ops::tensor::reductions::statistic::Statistic;
+use crate::ops::tensor::reductions::statistic::{Statistic, places_in_lines};
 use crate::ops::tensor::search::{LineOrder, Shown, order};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
@@ -46,7 +46,11 @@ macro_rules! place {
             Exact,
             |m, a| {
                 let order = LineOrder::of(m);
-                reduce(m, a, |items| place_of(items, $wanted, order))
+                let axes = reduced(a.call, kernel::tensor(a, 0)?.shape().len())?;
+                match places_in_lines(m, a, &axes, $wanted == Ordering::Greater, order)? {
+                    Some(value) => Ok(value),
+                    None => reduce(m, a, |items| place_of(items, $wanted, order)),
+                }
             },
         )
     };

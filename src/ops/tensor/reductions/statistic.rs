@@ -4,7 +4,8 @@ use kernels::{Reduction, reduced_f32, reduced_f64, squares_of_f32, squares_of_f6
 
 use crate::ops::EvalArgs;
 use crate::ops::kernel::{self, floats, lanes};
-use crate::value::{Elements, Host, Stop, Value};
+use crate::ops::tensor::search::LineOrder;
+use crate::value::{Elements, Host, Stop, Tensor, Value};
 
 /// What is computed from the elements that are reduced to one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,6 +70,28 @@ impl Statistic {
             Statistic::Deviation => variance().into_iter().map(f64::sqrt).collect(),
         }
     }
+}
+
+/// The places of the extremes of lines of adjacent float32, for the steps of the definition. `None` for other elements.
+pub(super) fn places_in_lines(
+    m: &mut dyn Host,
+    a: &EvalArgs<'_>,
+    axes: &[usize],
+    is_largest: bool,
+    order: LineOrder,
+) -> Result<Option<Value>, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let fits = lanes::are_wanted(m) && !order.is_literal() && !x.is_empty();
+    let places: Option<Vec<i64>> = match (lines(x.shape(), axes).filter(|_| fits), &*x.elements()) {
+        (Some((count, 1)), Elements::Float32(x)) => x
+            .as_slice()
+            .map(|x| x.chunks_exact(count).map(|line| kernels::place_of_f32(is_largest, line) as i64).collect()),
+        _ => None,
+    };
+    let Some(places) = places else { return Ok(None) };
+    m.spend(x.len() as u64)?;
+    let kernel::Out { dtype, shape } = kernel::out(a)?;
+    floats::tensor(m, dtype, &shape, &places, Tensor::take_all).map(Some)
 }
 
 /// The lines of adjacent axes: the number of their elements, and the distance between these. `None` if the axes are not
