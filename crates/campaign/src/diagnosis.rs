@@ -125,7 +125,7 @@ struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     fn of(case: &'a Case, given: &'a Outcome, edition: Edition) -> Option<Asked<'a>> {
-        let base = Cx::new().with_edition(case.basis_in(edition)).with_rows_noted().with_errata_noted();
+        let base = Cx::new().with_edition(case.basis_in(edition)).with_rows_noted();
         let (rules, rows, errata) = within(STEPS, &base, |cx| {
             let mut cx = cx.clone();
             let _ = oracle::outcome(&mut cx, &case.ask);
@@ -143,7 +143,7 @@ impl<'a> Asked<'a> {
             let mutants = Mistake::ALL.into_iter().filter(possible).map(|mistake| RowMutant { rule, mistake });
             changes.extend(mutants.map(Change::Row));
         }
-        changes.extend(errata.into_iter().map(Change::Literal));
+        changes.extend(errata.iter().map(Change::Literal));
         Some(Asked { case, given, rules, changes })
     }
 
