@@ -222,6 +222,11 @@ pub fn in_order_of_reference(module: &IrModule) -> Vec<Component> {
     strongly_connected(&graph).into_iter().map(component).collect()
 }
 
+/// Whether the order of reference is that of the module.
+pub fn is_order_of_module(groups: &[Component]) -> bool {
+    groups.iter().enumerate().all(|(at, group)| group.members == [at])
+}
+
 /// The global functions that are not rejected and do not refer, directly or not, to a rejected one, in the order of the
 /// module.
 pub fn unaffected(module: &IrModule, rejected: &FxHashSet<&str>) -> Vec<usize> {

@@ -17,6 +17,6 @@ pub use edition::{Edition, UnknownEdition};
 pub use erratum::{Erratum, UnknownErratum};
 pub use nearest::{did_you_mean, nearest, or_meant};
 pub use proposal::{Basis, Proposal, UnknownProposal, WrongBase};
-pub use reading::Reading;
+pub use reading::{ErratumSet, Reading};
 pub use rule::{Rule, RuleInfo, RuleSet, Statement, Status, UnknownRule};
 pub use search::{FoundIn, search};

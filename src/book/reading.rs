@@ -8,15 +8,38 @@ use super::Erratum;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reading {
     /// The errata that are taken literally, if there are any: every judgement asks for them.
-    literal: Option<Arc<Literal>>,
+    literal: Option<Arc<ErratumSet>>,
 }
 
 /// A set of errata, a bit for each.
-type Literal = [u64; Erratum::ALL.len().div_ceil(64)];
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ErratumSet([u64; Erratum::ALL.len().div_ceil(64)]);
 
-/// The bit of an erratum, and the word that has it.
-fn bit(erratum: Erratum) -> (usize, u64) {
-    (erratum as usize / 64, 1 << (erratum as usize % 64))
+impl ErratumSet {
+    /// Adds an erratum.
+    #[inline]
+    pub fn insert(&mut self, erratum: Erratum) {
+        let number = erratum as usize;
+        self.0[number / 64] |= 1 << (number % 64);
+    }
+
+    /// Whether an erratum is in it.
+    #[inline]
+    pub fn contains(self, erratum: Erratum) -> bool {
+        let number = erratum as usize;
+        self.0[number / 64] & (1 << (number % 64)) != 0
+    }
+
+    /// The errata in it.
+    pub fn iter(self) -> impl Iterator<Item = Erratum> {
+        Erratum::ALL.iter().copied().filter(move |erratum| self.contains(*erratum))
+    }
+
+    /// The errata in one of two sets.
+    pub fn or(mut self, other: ErratumSet) -> ErratumSet {
+        self.0.iter_mut().zip(other.0).for_each(|(word, more)| *word |= more);
+        self
+    }
 }
 
 impl Reading {
@@ -48,8 +71,8 @@ impl Reading {
 
     fn taking(&self, errata: impl Iterator<Item = Erratum>) -> Reading {
         let mut literal = self.literal.clone();
-        for (word, bit) in errata.map(bit) {
-            Arc::make_mut(literal.get_or_insert_default())[word] |= bit;
+        for erratum in errata {
+            Arc::make_mut(literal.get_or_insert_default()).insert(erratum);
         }
         Reading { literal }
     }
@@ -62,7 +85,6 @@ impl Reading {
 
     /// Whether the text is taken literally where this erratum touches it.
     pub fn is_literal(&self, erratum: Erratum) -> bool {
-        let (word, bit) = bit(erratum);
-        self.literal.as_ref().is_some_and(|literal| literal[word] & bit != 0)
+        self.literal.as_ref().is_some_and(|literal| literal.contains(erratum))
     }
 }

@@ -266,17 +266,15 @@ impl<'m> Deriver<'_, 'm> {
         self.place.in_dataflow = around;
         if block.kind == BlockKind::Dataflow && self.cx.fire(rule!("SI.DERIVE.SEQ.DF-DROP")) {
             self.scope.delta.leave_some(mark, |_, entry| entry.dataflow);
-            // Literal E28: information about variables that remain in scope is not changed.
-            if !self.cx.literal(Erratum::E28) {
-                block.bindings.iter().filter_map(Binding::binder).for_each(|binder| self.forget_dataflow_vars(binder));
-            }
+            block.bindings.iter().filter_map(Binding::binder).for_each(|binder| self.forget_dataflow_vars(binder));
         }
     }
 
     /// Erases from the information of a variable that leaves a `DataflowBlock` the `DataflowVar`s that do not (E28).
+    /// Read literally, information about variables that remain in scope is not changed.
     fn forget_dataflow_vars(&mut self, binder: &'m Binder) {
         let Some(InfoEntry { info: Some(info), dataflow }) = self.scope.delta.get(&binder.var) else { return };
-        if takes_shape_from_outside(info, &self.scope) {
+        if takes_shape_from_outside(info, &self.scope) && !self.cx.literal(Erratum::E28) {
             let (info, dataflow) = (info.clone(), *dataflow);
             let info = Some(erase_to_well_defined(self.cx, &info, &self.scope));
             self.scope.delta.enter(&binder.var, InfoEntry { info, dataflow });

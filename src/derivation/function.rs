@@ -57,12 +57,13 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.FUNC.NESTED: variables in scope around a function literal remain in scope in it.
     pub(super) fn literal(&mut self, function: &'m Function) -> Option<StructInfo> {
         self.scope = self.cx.conclude(rule!("SI.DERIVE.FUNC.NESTED"), std::mem::take(&mut self.scope));
-        self.function(function)
+        self.function(function).map(|info| self.closed(&info))
     }
 
     /// The ranks that the parameters give to each other and to the result. Literal E25: none.
     fn ranks<'f>(&self, function: &'f Function) -> Ranks<'f> {
-        if self.cx.literal(Erratum::E25) { Ranks::default() } else { function.ranks() }
+        let none = function.leaves_ranks_open() && self.cx.literal(Erratum::E25);
+        if none { Ranks::default() } else { function.ranks() }
     }
 
     /// The information of the parameters.
@@ -71,7 +72,8 @@ impl<'m> Deriver<'_, 'm> {
         function.params.iter().map(said).collect()
     }
 
-    /// The information of a function. Its parameters and shape variables are known only inside.
+    /// The information of a function, in the words of its signature. Its parameters and shape variables are known only
+    /// inside.
     pub(super) fn function(&mut self, function: &'m Function) -> Option<StructInfo> {
         let (delta, sigma) = (self.scope.delta.mark(), self.scope.sigma.mark());
         let ranks = self.ranks(function);
@@ -102,7 +104,7 @@ impl<'m> Deriver<'_, 'm> {
         }
         let pure = self.checked_purity(function, &calls);
         let ret = ret.filter(|_| !self.beforehand.wrong.in_signature(function))?;
-        Some(self.closed(&func_info(params, ret, pure)))
+        Some(func_info(params, ret, pure))
     }
 
     /// PURITY.NESTED: a function has its own purity context. Returns the context around it.
@@ -113,7 +115,7 @@ impl<'m> Deriver<'_, 'm> {
         if self.declares_purity() {
             let own = PurityContext::body_of(self.cx, function);
             let inside = PurityContext { in_dataflow: outside.in_dataflow, ..own };
-            let own = if self.cx.literal(Erratum::N57) { inside } else { own };
+            let own = if own != inside && self.cx.literal(Erratum::N57) { inside } else { own };
             self.place = if self.cx.fire(rule!("PURITY.NESTED")) { own } else { inside };
         }
         outside
@@ -179,7 +181,8 @@ impl<'m> Deriver<'_, 'm> {
     /// Errata: A22. Read literally, the parameters themselves are still in scope.
     fn inferred_result(&mut self, function: &Function, body: &StructInfo) -> StructInfo {
         let outside = WithoutParams { scope: &self.scope, params: &function.params };
-        let scope: &dyn Surroundings = if self.cx.literal(Erratum::A22) { &self.scope } else { &outside };
+        let by_letter = takes_shape_from_outside(body, &outside) && self.cx.literal(Erratum::A22);
+        let scope: &dyn Surroundings = if by_letter { &self.scope } else { &outside };
         let ret = erase_to_well_defined(self.cx, body, scope);
         self.results.insert(std::ptr::from_ref(function) as usize, ret.clone());
         ret

@@ -35,7 +35,7 @@ use crate::grammar::{
     FuncStructInfo, Function, GlobalFunc, GlobalVar, IrModule, Name, Ndim, ShapeVar, StructInfo, Var,
 };
 use crate::judge::{Compatibility, Cx};
-use crate::scope::{Component, Context, in_order_of_reference};
+use crate::scope::{Component, Context, in_order_of_reference, is_order_of_module};
 use crate::struct_info::closed::{is_closed, show};
 use crate::struct_info::{
     ShapeRelation, Surroundings, check_compatibility_in, closed, info_of_prim_func, is_more_specific_in,
@@ -264,6 +264,8 @@ struct Deriver<'c, 'm> {
     beforehand: Beforehand,
     /// The bound on the work that remains.
     parts: Parts,
+    /// Whether something refers to the present global function.
+    mentioned: bool,
     /// The purity context of the present position.
     place: PurityContext,
     /// Notes for inferring the purity of functions that omit it.
@@ -296,6 +298,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
             results: HashMap::new(),
             beforehand: Beforehand::default(),
             parts: Parts::default(),
+            mentioned: true,
             place: PurityContext::default(),
             inferring: Inferring::default(),
             trail: Trail::default(),
@@ -306,10 +309,14 @@ impl<'c, 'm> Deriver<'c, 'm> {
     fn module_in(&mut self, groups: &[Component]) {
         groups.iter().filter(|group| group.members.len() > 1).for_each(|group| self.mutual(group));
         self.prepopulate();
-        if self.cx.literal(Erratum::A14) {
+        if !is_order_of_module(groups) && self.cx.literal(Erratum::A14) {
+            self.mentioned = true;
             (0..self.module.funcs.len()).for_each(|member| self.global(member));
-        } else {
-            groups.iter().flat_map(|group| &group.members).for_each(|member| self.global(*member));
+            return;
+        }
+        for group in groups {
+            self.mentioned = group.mentioned;
+            group.members.iter().for_each(|member| self.global(*member));
         }
     }
 
@@ -333,13 +340,23 @@ impl<'c, 'm> Deriver<'c, 'm> {
         changed.unwrap_or(info)
     }
 
+    /// Whether the variables of a global function's information can be met in other information: in that of its users,
+    /// or in function types inside it.
+    fn is_met(&self, info: &StructInfo) -> bool {
+        let is_plain = |func: &FuncStructInfo| {
+            is_closed(&func.ret) && func.params.iter().flat_map(|params| params.iter()).all(is_closed)
+        };
+        self.mentioned || !info.as_func().is_some_and(|func| is_plain(func))
+    }
+
     /// Literal E25: information about a variable does not affect a tensor that has it as its shape.
     fn ranked<'i>(&self, info: &'i StructInfo) -> Cow<'i, StructInfo> {
         let rank_of = |var: &Var| {
             let known = self.scope.delta.get(&var).and_then(|entry| entry.info.as_ref());
             known.map_or(Ndim::Unknown, StructInfo::rank_of_shape)
         };
-        if self.cx.literal(Erratum::E25) { Cow::Borrowed(info) } else { info.ranked(&rank_of) }
+        let ranked = info.ranked(&rank_of);
+        if matches!(ranked, Cow::Owned(_)) && self.cx.literal(Erratum::E25) { Cow::Borrowed(info) } else { ranked }
     }
 
     /// SI.DERIVE.MODULE.PREPOPULATE: mutually recursive functions are first known by their annotations.
@@ -385,13 +402,15 @@ impl<'c, 'm> Deriver<'c, 'm> {
     fn global_function(&mut self, gv: &'m GlobalVar, function: &'m Function) {
         self.inferring.begin(&gv.name);
         let is_known = self.cx.has(rule!("PURITY3.PREPOPULATE"));
-        if !is_known && self.cx.fire(rule!("SI.DERIVE.FUNC.GLOBAL")) {
+        // Nobody meets the provisional entry of a function that nothing refers to.
+        if !is_known && self.cx.fire(rule!("SI.DERIVE.FUNC.GLOBAL")) && self.mentioned {
             let provisional = self.annotated_info(function);
             let provisional = provisional.map(|info| self.with_purity_of(&gv.name, info));
             self.globals.insert(&gv.name, provisional);
         }
         let start = self.report.vars.len();
         let info = self.function(function);
+        let info = info.map(|info| if self.is_met(&info) { self.closed(&info) } else { info });
         self.report.vars_of.push((gv.name.clone(), start..self.report.vars.len()));
         let info = info.map(|info| self.as_settled(&gv.name, info));
         if let Some(info) = &info {
@@ -399,7 +418,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
             self.report.functions.push((gv.name.clone(), info));
         }
         // SI.DERIVE.FUNC.CLEANUP. Errata: A30. Read literally, the entry of the GlobalVar is removed too.
-        if self.cx.literal(Erratum::A30) {
+        if self.mentioned && self.cx.literal(Erratum::A30) {
             self.globals.remove(&*gv.name);
         } else if self.cx.fire(rule!("SI.DERIVE.MODULE.PER-FUNC")) {
             let info = info.map(|info| self.with_purity_of(&gv.name, info));

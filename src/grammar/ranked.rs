@@ -22,6 +22,15 @@ impl Function {
     }
 }
 
+impl Function {
+    /// Whether the signature leaves the rank of a tensor to the variable that is its shape.
+    pub fn leaves_ranks_open(&self) -> bool {
+        let params = self.params.iter().filter_map(|param| param.annotation.as_ref());
+        let mut seen = VisitedTuples::default();
+        params.chain(&self.ret_struct_info).any(|info| leaves_open(info, &mut seen))
+    }
+}
+
 impl Ranks<'_> {
     /// Whether a variable is one of the parameters.
     pub fn has(&self, var: &Var) -> bool {

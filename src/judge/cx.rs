@@ -3,14 +3,14 @@
 //! [`Cx::premise`], and [`Cx::judge`] for a whole judgement. Claims of golden cases, knock-out and derivation trees all
 //! depend on them. [`Cx::take_over`] adds what they have recorded in another context.
 
-use std::collections::BTreeSet;
+use std::cell::Cell;
 use std::rc::Rc;
 
 use super::forms::{Condition, Conditions, DefinitionRow, Instead, Premise, Rows};
 use super::memo::{JudgementInputs, Memo};
 use super::watch::{Fuel, JudgementWatch, Mistake, RowMutant, RowsLookedAt};
 use super::{Conclusion, Derivation, DerivationStep, with_stack};
-use crate::book::{Basis, Edition, Erratum, Proposal, Reading, Rule, RuleSet};
+use crate::book::{Basis, Edition, Erratum, ErratumSet, Proposal, Reading, Rule, RuleSet};
 
 /// The strength of the prover of shape equality. A stronger prover keeps every answer of a weaker one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
@@ -46,6 +46,8 @@ pub struct Cx {
     /// The behaviour of `find_glb` for purity.
     pub glb_purity: GlbPurity,
     recorded: RuleSet,
+    /// The errata that were queried. Side questions add to the same set.
+    asked: Rc<Cell<ErratumSet>>,
     /// The answers of the open judgements.
     pub(super) memo: Memo,
     /// Special settings, if there are any. The ordinary paths only test whether there are some.
@@ -128,8 +130,16 @@ impl Cx {
 
     /// A new context with the same reading.
     pub fn in_same_reading(&self) -> Cx {
-        let watch = self.watch.as_ref().and_then(|watch| watch.aside());
-        Cx { reading: self.reading.clone(), watch, ..Cx::default() }
+        Cx {
+            basis: Basis::default(),
+            reading: self.reading.clone(),
+            prover: Prover::default(),
+            glb_purity: GlbPurity::default(),
+            recorded: RuleSet::new(),
+            asked: self.asked.clone(),
+            memo: Memo::default(),
+            watch: self.watch.as_ref().and_then(|watch| watch.aside()),
+        }
     }
 
     /// Whether a rule is switched off. Only [`Instead`] and similar code may ask; a chapter states only the behaviour
@@ -162,40 +172,45 @@ impl Cx {
         self
     }
 
-    /// Records the errata that are queried.
-    pub fn with_errata_noted(mut self) -> Cx {
-        self.watch().consulted = Some(Rc::default());
-        self
+    /// The errata that this context and its side questions have queried. Changing the reading of any others cannot
+    /// change an answer.
+    pub fn errata_asked_after(&self) -> ErratumSet {
+        self.asked.get()
     }
 
-    /// The errata that were queried since the [recording](Cx::with_errata_noted) began. Changing the reading of any
-    /// other single erratum cannot change an answer.
-    pub fn errata_asked_after(&self) -> BTreeSet<Erratum> {
-        let consulted = self.watch.as_ref().and_then(|watch| watch.consulted.as_ref());
-        consulted.map(|consulted| consulted.borrow().clone()).unwrap_or_default()
+    /// Runs `body`, and returns the errata that it queries too.
+    pub fn with_errata_noted<T>(&mut self, body: impl FnOnce(&mut Cx) -> T) -> (T, ErratumSet) {
+        let before = self.asked.take();
+        let result = body(self);
+        let asked = self.asked.get();
+        self.asked.set(asked.or(before));
+        (result, asked)
     }
 
     /// Whether an erratum is read literally and the edition has the words in question. This is the only query for the
     /// reading.
     #[inline]
     pub fn literal(&self, erratum: Erratum) -> bool {
-        self.literal_any(&[erratum])
+        let mut asked = self.asked.get();
+        asked.insert(erratum);
+        self.asked.set(asked);
+        !self.reading.is_corrected() && self.takes(erratum)
     }
 
     /// Whether one of several errata is read literally.
     #[inline]
     pub fn literal_any(&self, errata: &[Erratum]) -> bool {
-        (self.watch.is_some() || !self.reading.is_corrected()) && errata.iter().any(|erratum| self.takes(*erratum))
+        errata.iter().any(|erratum| self.literal(*erratum))
+    }
+
+    /// Whether the edition has the words in question.
+    pub fn edition_has(&self, erratum: Erratum) -> bool {
+        erratum.stands_in(self.edition())
     }
 
     #[cold]
     fn takes(&self, erratum: Erratum) -> bool {
-        if let Some(watch) = &self.watch
-            && let Some(consulted) = &watch.consulted
-        {
-            consulted.borrow_mut().insert(erratum);
-        }
-        self.reading.is_literal(erratum) && erratum.stands_in(self.edition())
+        self.reading.is_literal(erratum) && self.edition_has(erratum)
     }
 
     /// Whether the edition has a rule, under its own id or that of the rule that succeeds it there.

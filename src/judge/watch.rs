@@ -1,15 +1,13 @@
 //! Special settings of a run: rules that are switched off, deliberate mistakes, and additional records.
 
 use std::any::Any;
-use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Derivation, DerivationStep};
-use crate::book::{Erratum, Rule, RuleSet};
+use crate::book::{Rule, RuleSet};
 
 /// Masked rules, mutants, and records beyond the used rules.
 #[derive(Clone, Debug, Default)]
@@ -21,8 +19,6 @@ pub(super) struct JudgementWatch {
     /// The rows that were considered, if they are recorded.
     pub(super) rows: Option<RowsLookedAt>,
     pub(super) made: MaskedFreshness,
-    /// The errata that were queried, if they are recorded. Side questions add to the same set.
-    pub(super) consulted: Option<Rc<RefCell<BTreeSet<Erratum>>>>,
     pub(super) trace: Option<Vec<Derivation>>,
     /// The total length of operands and conclusions in the derivations.
     pub(super) told: usize,
@@ -122,10 +118,10 @@ impl JudgementWatch {
 
     /// The settings that remain for side questions, if there are any.
     pub(super) fn aside(&self) -> Option<Box<JudgementWatch>> {
-        let (consulted, fuel) = (self.consulted.clone(), self.fuel.clone());
+        let fuel = self.fuel.clone();
         // A rule absent from the edition is absent from side questions, too.
-        let wanted = consulted.is_some() || fuel.is_some() || !self.absent.is_empty();
-        wanted.then(|| Box::new(JudgementWatch { consulted, fuel, absent: self.absent, ..JudgementWatch::default() }))
+        let wanted = fuel.is_some() || !self.absent.is_empty();
+        wanted.then(|| Box::new(JudgementWatch { fuel, absent: self.absent, ..JudgementWatch::default() }))
     }
 
     /// Adds a step to the derivation, if one is collected. The step is constructed only then.

@@ -59,7 +59,8 @@ struct Criteria<'c> {
     findings: Vec<Diagnostic>,
     /// The variables that the program text shows to be tuples.
     tuples: Tuples,
-    /// Whether to stop at the first finding. The path of a finding is as long as its place is deep.
+    /// Whether to stop at the first finding, as the procedure does, which only asks whether it has anything to do. The
+    /// path of a finding is as long as its place is deep.
     first_only: bool,
 }
 
@@ -165,7 +166,7 @@ impl Criteria<'_> {
         if let Expr::SeqExpr(seq) = body {
             return with_stack(|| self.misplaced_sequence(seq));
         }
-        let leaf = self.cx.literal(Erratum::A12) || is_leaf(self.cx, body);
+        let leaf = is_leaf(self.cx, body) || self.cx.literal(Erratum::A12);
         self.demand(
             body.span(),
             &[(rule!("NF.1.BODY-LEAF"), 1, leaf, &|| {
@@ -178,7 +179,7 @@ impl Criteria<'_> {
 
     /// NF.4: no empty blocks, and no two adjacent blocks of the same kind.
     fn block(&mut self, block: &BindingBlock, previous: Option<BlockKind>) {
-        let counts = block.kind == BlockKind::Binding || !self.cx.literal(Erratum::A37);
+        let kept = block.bindings.is_empty() && block.kind == BlockKind::Dataflow && self.cx.literal(Erratum::A37);
         let apart = previous != Some(block.kind);
         let follows =
             |kind| Complaint::error(format!("a {kind} directly follows another {kind}")).with_hint("merge the two");
@@ -189,7 +190,7 @@ impl Criteria<'_> {
         self.demand(
             block.span,
             &[
-                (rule!("NF.4.DROP-EMPTY"), 1, !block.bindings.is_empty() || !counts, &|| {
+                (rule!("NF.4.DROP-EMPTY"), 1, !block.bindings.is_empty() || kept, &|| {
                     Complaint::error("a block is empty").with_hint("drop it")
                 }),
                 merged,
@@ -245,7 +246,7 @@ impl Criteria<'_> {
     /// NF.5.OPNORM.CALLTIR: the inputs of `call_tir` and similar operators are written as a tuple. WF23-12.23 requires
     /// the same of normalized programs.
     fn conforms(&mut self, call: &Call) {
-        let Some(inputs) = self.tuples.inputs_elsewhere(call) else { return };
+        let Some(inputs) = self.tuples.inputs_elsewhere(self.cx, call) else { return };
         let complain = || {
             Complaint::error(format!("the inputs of the call are the variable `{inputs}`, not a tuple"))
                 .with_hint("write the tuple of its fields")
@@ -299,11 +300,16 @@ impl Criteria<'_> {
 
     /// Errata: A12. Read literally, bodies and branches are subexpressions like any other.
     fn bodies_are_exempt(&mut self) -> bool {
-        self.cx.conclude(rule!("NF.1.EXCEPT-BODIES"), true) && !self.cx.literal(Erratum::A12)
+        self.cx.conclude(rule!("NF.1.EXCEPT-BODIES"), true) && self.leaves_alone()
     }
 
     fn callee_is_exempt(&mut self) -> bool {
-        self.cx.conclude(rule!("NF.1.LEAF.OTHERS"), true) && !self.cx.literal(Erratum::A12)
+        self.cx.conclude(rule!("NF.1.LEAF.OTHERS"), true) && self.leaves_alone()
+    }
+
+    /// A12 changes the criteria and not the procedure, which moves neither bodies nor operators.
+    fn leaves_alone(&self) -> bool {
+        self.first_only || !self.cx.literal(Erratum::A12)
     }
 
     fn fields(&mut self, fields: &[Expr]) {

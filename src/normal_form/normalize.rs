@@ -43,34 +43,43 @@ pub fn normalize(cx: &mut Cx, module: &IrModule) -> IrModule {
 /// A function in normal form is not changed (NF.IDEMPOTENT). Fresh variables are numbered in the order of the
 /// functions' names, so that the result does not depend on the order of the module.
 pub fn normalize_reporting(cx: &mut Cx, module: &IrModule) -> Normalized {
-    let effects = Effects::of_reading(cx);
-    normalized(cx, module, effects)
+    normalized(cx, module, &Effects::of_reading)
 }
 
 /// As [`normalize_reporting`], but it also preserves the order of failures without effects (NF.METHOD-FREE): of two
 /// failing expressions the same one fails first. To this end a leaf that may fail is bound whenever something after it
 /// is bound.
 pub(crate) fn normalize_in_order(cx: &mut Cx, module: &IrModule) -> Normalized {
-    normalized(cx, module, Effects::and_failures())
+    normalized(cx, module, &|_| Effects::and_failures())
 }
 
-fn normalized(cx: &mut Cx, module: &IrModule, effects: Effects) -> Normalized {
+fn normalized(cx: &mut Cx, module: &IrModule, effects: &dyn Fn(&Cx) -> Effects) -> Normalized {
     let mut result = module.clone();
     let mut order: Vec<usize> = (0..result.funcs.len()).collect();
     order.sort_by(|a, b| module.funcs[*a].0.name.cmp(&module.funcs[*b].0.name));
-    let mut normalizer = Normalizer { effects, ..Normalizer::new(cx, module) };
-    for index in order {
-        let (gv, func) = &mut result.funcs[index];
-        if let GlobalFunc::Function(function) = func {
-            normalizer.trail = Trail::new(gv.name.clone());
-            if let Some(normal) = normalizer.global_function(function) {
-                *function = Arc::new(normal);
+    order.retain(|index| is_to_be_normalized(cx, &module.funcs[*index].1));
+    let mut findings = Vec::new();
+    if !order.is_empty() {
+        let mut normalizer = Normalizer::new(cx, module, effects(cx));
+        for index in order {
+            let (gv, func) = &mut result.funcs[index];
+            if let GlobalFunc::Function(function) = func {
+                normalizer.trail = Trail::new(gv.name.clone());
+                *function = Arc::new(normalizer.global_function(function));
             }
         }
+        findings = normalizer.findings;
     }
-    let findings = normalizer.findings;
     inline_units(cx, &mut result);
     Normalized { findings, module: result }
+}
+
+/// NF.IDEMPOTENT: a function in normal form is not changed.
+fn is_to_be_normalized(cx: &mut Cx, func: &GlobalFunc) -> bool {
+    match func {
+        GlobalFunc::Function(function) => !(is_normal(cx, function) && cx.fire(rule!("NF.IDEMPOTENT"))),
+        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => false,
+    }
 }
 
 /// NF.UNIT.INLINE, for a program that is otherwise in normal form.
@@ -143,9 +152,8 @@ impl Finder for Normalizer<'_, '_> {
 }
 
 impl<'c, 'm> Normalizer<'c, 'm> {
-    fn new(cx: &'c mut Cx, module: &'m IrModule) -> Normalizer<'c, 'm> {
+    fn new(cx: &'c mut Cx, module: &'m IrModule, effects: Effects) -> Normalizer<'c, 'm> {
         let tuples = Tuples::for_normalizer(cx);
-        let effects = Effects::of_reading(cx);
         Normalizer {
             cx,
             module,
@@ -170,14 +178,9 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         self.fresh.get_or_insert_with(|| FreshSupply::for_module(module))
     }
 
-    /// NF.IDEMPOTENT: `None` if the function is already in normal form.
-    fn global_function(&mut self, function: &Function) -> Option<Function> {
-        let normal = is_normal(self.cx, function);
-        if normal && self.cx.fire(rule!("NF.IDEMPOTENT")) {
-            return None;
-        }
+    fn global_function(&mut self, function: &Function) -> Function {
         (self.repeated, self.boxed) = rename::bound(function);
-        Some(self.function(function, rule!("NF.ALG.1.WRAP-BODY")))
+        self.function(function, rule!("NF.ALG.1.WRAP-BODY"))
     }
 
     /// Normalizes a global function (NF.ALG.1) or a literal (NF.ALG.NESTED-FUNC). No binding leaves its body.

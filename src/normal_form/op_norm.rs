@@ -18,8 +18,6 @@ const CALL_TIR: &str = "relax.call_tir";
 pub(super) struct Tuples {
     /// Whether such rules apply.
     in_force: bool,
-    /// The operators with such a rule.
-    with_inputs: &'static [&'static str],
     known: FxHashMap<Var, KnownTuple>,
 }
 
@@ -29,10 +27,8 @@ struct KnownTuple {
 }
 
 impl Tuples {
-    /// Errata: N60. Read literally, only `call_tir` has it.
     pub(super) fn of(cx: &Cx) -> Tuples {
-        let with_inputs: &'static [&'static str] = if cx.literal(Erratum::N60) { &[CALL_TIR] } else { WITH_INPUTS };
-        Tuples { in_force: cx.has(rule!("NF.5.OPNORM")), with_inputs, known: FxHashMap::default() }
+        Tuples { in_force: cx.has(rule!("NF.5.OPNORM")), known: FxHashMap::default() }
     }
 
     /// The knowledge of a normalizer. Errata: N16. Read literally, it has none, since the number of fields is part of
@@ -74,15 +70,13 @@ impl Tuples {
     }
 
     /// The variable that a call uses for the tuple of its inputs, if it is known to hold one.
-    pub(super) fn inputs_elsewhere(&self, call: &Call) -> Option<Var> {
+    ///
+    /// Errata: N60. Read literally, only `call_tir` has this rule.
+    pub(super) fn inputs_elsewhere(&self, cx: &Cx, call: &Call) -> Option<Var> {
         let op = call.op.as_op()?;
-        let has_inputs = self.with_inputs.contains(&&*op.op_name);
-        match call.args.get(1) {
-            Some(Expr::Var(var) | Expr::DataflowVar(var)) if has_inputs && self.known.contains_key(var) => {
-                Some(var.clone())
-            }
-            Some(_) | None => None,
-        }
+        let Some(Expr::Var(var) | Expr::DataflowVar(var)) = call.args.get(1) else { return None };
+        let has_inputs = WITH_INPUTS.contains(&&*op.op_name) && self.known.contains_key(var);
+        (has_inputs && (&*op.op_name == CALL_TIR || !cx.literal(Erratum::N60))).then(|| var.clone())
     }
 
     pub(super) fn fields_of(&self, var: &Var) -> usize {

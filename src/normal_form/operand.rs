@@ -111,7 +111,7 @@ impl Normalizer<'_, '_> {
     /// NF.ALG.6.OPNORM, NF.5.OPNORM.EXPAND: replaces a variable that holds the inputs by a tuple of its fields. The
     /// fields are those of its bound tuple, or else variables for them.
     fn with_inputs_as_tuple(&mut self, call: &Call, mut args: Vec<Expr>) -> Vec<Expr> {
-        if let Some(inputs) = self.tuples.inputs_elsewhere(call)
+        if let Some(inputs) = self.tuples.inputs_elsewhere(self.cx, call)
             && self.cx.fire(rule!("NF.ALG.6.OPNORM"))
             && self.cx.fire(rule!("NF.5.OPNORM.EXPAND"))
         {

@@ -47,8 +47,7 @@ fn fault(cx: &mut Cx, tensor: &TensorStructInfo, scope: &dyn Surroundings) -> Op
 
 /// Literal E25: the text compares `ndim` only with a `ShapeExpr`.
 fn other_rank(cx: &mut Cx, var: &Var, held: Ndim, annotated: Ndim) -> Option<AnnotationFault> {
-    let silent = cx.literal(Erratum::E25);
-    let agree = silent || held == annotated || held.is_unknown() || annotated.is_unknown();
+    let agree = held == annotated || held.is_unknown() || annotated.is_unknown() || cx.literal(Erratum::E25);
     let own = rule!("SI.TENSOR-INV.VAR");
     let (rule, n) = if cx.has(own) { (own, 1) } else { (rule!("SI.DEF.TENSOR.SHAPE-TYPE"), 2) };
     let holds = cx.holds(&[(rule, n, agree)]);

@@ -33,7 +33,7 @@ const CHOSEN: char = '‵';
 /// Literal E56: a variable is identified by its name alone, wherever it is introduced. Literal E80: this holds for
 /// variables of nested function types. Literal E55: a name is one variable throughout a function type.
 pub fn closed(cx: &Cx, s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
-    if cx.literal(Erratum::E56) || !holds_signature(s) { s.clone() } else { Closing::new(cx, scope, BOUND).info(s) }
+    if !holds_signature(s) || cx.literal(Erratum::E56) { s.clone() } else { Closing::new(cx, scope, BOUND).info(s) }
 }
 
 /// A closed function type whose own variables get the names of a single call.

@@ -5,6 +5,7 @@ use std::slice;
 use std::sync::Arc;
 
 use super::apart::{distinct, told_inside, told_inside_and_back};
+use super::closed::is_closed;
 use super::mapping::{all_shape_vars, introduced_shape_vars};
 use super::own::binds_in_any_order;
 use super::substitute::replace_everywhere;
@@ -22,7 +23,7 @@ use crate::judge::{Cx, MemoQuery, VisitedTuples, is_new, with_stack};
 /// into scope, including those of nested function types and of compound dimensions.
 pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
     let scope = JudgementScope::new(scope);
-    if cx.literal(Erratum::A44) {
+    if !is_closed(s) && cx.literal(Erratum::A44) {
         // All variables of a parameter come into scope, but not different variables of the same names.
         let told = told_inside(cx, s, &scope);
         return erase(cx, &distinct(&told, &scope), &scope);

@@ -56,7 +56,8 @@ impl<'m> TypeChecker<'_, 'm> {
 
     /// The ranks that the parameters determine for each other and for the result. Literal E25: none.
     fn ranks<'f>(&self, function: &'f Function) -> Ranks<'f> {
-        if self.cx.literal(Erratum::E25) { Ranks::default() } else { function.ranks() }
+        let none = function.leaves_ranks_open() && self.cx.literal(Erratum::E25);
+        if none { Ranks::default() } else { function.ranks() }
     }
 
     fn param_type(&mut self, param: &crate::grammar::Binder) -> Type {

@@ -18,7 +18,7 @@ use crate::findings::{Diagnostic, FaultySpans, Finder, Severity, Trail};
 use crate::grammar::width::Parts;
 use crate::grammar::{DeriveFunc, Function, GlobalFunc, IrModule, Name, Ndim, StructInfo, Type, Var};
 use crate::judge::Cx;
-use crate::scope::{Component, Context, in_order_of_reference};
+use crate::scope::{Component, Context, in_order_of_reference, is_order_of_module};
 use crate::types::erase_struct_info;
 
 /// The report of type checking on a module.
@@ -74,7 +74,7 @@ pub(crate) fn check_module_in<'m>(
     for group in groups {
         checker.mutual(group);
     }
-    let by_reference = !checker.cx.literal(Erratum::A14);
+    let by_reference = is_order_of_module(groups) || !checker.cx.literal(Erratum::A14);
     if checker.cx.conclude(rule!("TC.MODULE.ORDER"), by_reference) {
         for group in groups {
             group.members.iter().for_each(|member| checker.global(*member));
@@ -238,7 +238,8 @@ impl<'c, 'm> TypeChecker<'c, 'm> {
             )
             | None => Ndim::Unknown,
         };
-        if self.cx.literal(Erratum::E25) { Cow::Borrowed(info) } else { info.ranked(&rank_of) }
+        let ranked = info.ranked(&rank_of);
+        if matches!(ranked, Cow::Owned(_)) && self.cx.literal(Erratum::E25) { Cow::Borrowed(info) } else { ranked }
     }
 }
 

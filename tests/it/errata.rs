@@ -226,7 +226,7 @@ fn all_errata_taken_literally_at_once_answer_every_case() {
 
 /// The answers under each single erratum that the corrected run did not consult.
 fn answers_unasked(ask: &Ask, basis: Basis) -> Vec<(Erratum, Outcome, Outcome)> {
-    let mut cx = Cx::new().with_edition(basis).with_errata_noted();
+    let mut cx = Cx::new().with_edition(basis);
     let corrected = oracle::outcome(&mut cx, ask);
     let asked_after = cx.errata_asked_after();
     let unasked = Erratum::ALL.iter().copied().filter(|erratum| !asked_after.contains(erratum));

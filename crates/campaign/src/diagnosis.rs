@@ -154,7 +154,7 @@ struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     fn of(case: &'a Case, given: &'a Outcome, edition: Edition) -> Option<Asked<'a>> {
-        let base = Cx::new().with_edition(case.basis_in(edition)).with_rows_noted().with_errata_noted();
+        let base = Cx::new().with_edition(case.basis_in(edition)).with_rows_noted();
         let (outcome, rules, rows, errata) = within(STEPS, &base, |cx| {
             let mut cx = cx.clone();
             let outcome = oracle::outcome(&mut cx, &case.ask);
@@ -173,7 +173,7 @@ impl<'a> Asked<'a> {
             let mutants = Mistake::ALL.into_iter().filter(possible).map(|mistake| RowMutant { rule, mistake });
             changes.extend(mutants.map(Change::Row));
         }
-        changes.extend(errata.into_iter().map(Change::Literal));
+        changes.extend(errata.iter().map(Change::Literal));
         Some(Asked { case, given, rules, changes, is_decided })
     }
 

@@ -215,9 +215,9 @@ fn explain(
     known: &[Pattern],
 ) -> Explanation {
     if let Outcome::Answer { answer: given, .. } = outcome {
-        let mut corrected = Cx::new().with_edition(edition).with_errata_noted();
+        let mut corrected = Cx::new().with_edition(edition);
         let _not_given = oracle::answer(&mut corrected, ask);
-        for erratum in corrected.errata_asked_after() {
+        for erratum in corrected.errata_asked_after().iter() {
             let mut cx = Cx::new().with_edition(edition).with_reading(Reading::literal_only(&[erratum]));
             if oracle::answer(&mut cx, ask).is_ok_and(|literal| same_answer(edition, &literal, given)) {
                 return Explanation::Erratum(erratum);

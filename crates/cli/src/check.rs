@@ -19,11 +19,15 @@ use super::{
     CommandResult, Exit, Failure, annotations, note, options, print, print_json, print_program, print_rendered, render,
 };
 use relax_spec::book::{Edition, Proposal, Reading, WrongBase};
-use relax_spec::check::{Accepted, Claim, RejectedProgram, all_findings, check_as, unknown_names};
+use relax_spec::check::{
+    Accepted, CheckReport, Claim, RejectedProgram, all_findings, check_as, errors_in_reading, unknown_names,
+};
+use relax_spec::derivation::DeriveReport;
 use relax_spec::findings::{Diagnostic, Severity};
 use relax_spec::grammar::{IrModule, Span, visible, visible_json};
 use relax_spec::syntax::load::LoadError;
 use relax_spec::syntax::tvmscript::Which;
+use relax_spec::type_checking::TypeReport;
 
 /// Check programs: well-formedness, normal form, types and structural information
 ///
@@ -301,10 +305,11 @@ fn check_module(
     let unknown = unknown_names(module, options::unknown_ops(args.allow_unknown_ops));
     let findings = all_findings(&mut context(), &report, unknown.clone());
     // What is known of every variable is large, and need not lie beside that of the other readings.
+    let (types, derived) = (TypeReport::default(), DeriveReport::default());
+    let report = CheckReport { module: IrModule::default(), types, derived, ..report };
+    let literal = errors_in_reading(&context(), Reading::literal(), module, claim, &report);
     let (of_check, fragment) = (report.diagnostics, report.fragment);
-    drop((report.module, report.types, report.derived));
-    let literal = check_as(&mut context().with_reading(Reading::literal()), module, claim).diagnostics;
-    let literally = (has_errors(&of_check) != has_errors(&literal)).then(|| verdict(&literal));
+    let literally = (has_errors(&of_check) == literal.is_empty()).then(|| verdict(&literal));
     let proposed = choice.proposal.map(|proposal| under(args, &choice, proposal, module, claim, &of_check));
     let later = RejectedProgram { module, claim, unknown: &unknown, cx: &context() };
     let accepted = if has_errors(&findings) { later.accepting(&findings) } else { vec![None; findings.len()] };

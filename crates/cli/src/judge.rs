@@ -1,7 +1,7 @@
 //! `relax-spec judge`.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
@@ -12,7 +12,7 @@ use super::options::ReportFormat;
 use super::{CommandResult, Exit, Failure, options, print, print_json};
 use ask::protocol::{self, AdapterReply, ProtocolError, ask_from_wire};
 use ask::serve::next_line;
-use relax_spec::book::{Basis, Erratum, Proposal, Reading};
+use relax_spec::book::{Basis, Erratum, ErratumSet, Proposal, Reading};
 use relax_spec::data::{self, FromData, Node, NodeData};
 use relax_spec::grammar::source::SyntaxError;
 use relax_spec::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var, in_words, notation, visible};
@@ -176,9 +176,9 @@ fn ask_both(
     if let Some(reading) = choice.chosen_reading() {
         return (answer(&mut context(reading.clone()), ask), Vec::new());
     }
-    let mut cx = context(Reading::corrected()).with_errata_noted();
+    let mut cx = context(Reading::corrected());
     let corrected = answer(&mut cx, ask);
-    let others = changed_by(&context, ask, &corrected.0, &cx.errata_asked_after());
+    let others = changed_by(&context, ask, &corrected.0, cx.errata_asked_after());
     (corrected, others)
 }
 
@@ -234,11 +234,11 @@ fn changed_by(
     context: &dyn Fn(Reading) -> Cx,
     ask: &Ask,
     corrected: &questions::Outcome,
-    asked_after: &BTreeSet<Erratum>,
+    asked_after: ErratumSet,
 ) -> Vec<(Erratum, questions::Outcome, String)> {
-    let alone = |erratum: &Erratum| {
-        let (outcome, derivations) = answer(&mut context(Reading::literal_only(&[*erratum])), ask);
-        (*erratum, outcome, derivations)
+    let alone = |erratum: Erratum| {
+        let (outcome, derivations) = answer(&mut context(Reading::literal_only(&[erratum])), ask);
+        (erratum, outcome, derivations)
     };
     let shown = asked_after.iter().filter(|erratum| !Reading::ONLY_BY_NAME.contains(erratum));
     shown.map(alone).filter(|(_, outcome, _)| outcome != corrected).collect()

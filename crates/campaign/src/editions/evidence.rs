@@ -66,8 +66,8 @@ impl<'a> EditionProbe<'a> {
 
     /// Asked in the corrected reading; returns also the errata whose reading either answer depended on.
     pub(super) fn noting_errata(pair: &'a EditionPair, ask: &'a Ask) -> (EditionProbe<'a>, Vec<Erratum>) {
-        let asked = [pair.from, pair.to].map(|edition| answered(&Cx::new().with_errata_noted(), ask, edition));
-        let mut errata: Vec<Erratum> = asked.iter().flat_map(|(_, cx)| cx.errata_asked_after()).collect();
+        let asked = [pair.from, pair.to].map(|edition| answered(&Cx::new(), ask, edition));
+        let mut errata: Vec<Erratum> = asked.iter().flat_map(|(_, cx)| cx.errata_asked_after().iter()).collect();
         errata.sort_unstable();
         errata.dedup();
         let answers = asked.map(|(answer, _)| answer);

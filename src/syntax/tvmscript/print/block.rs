@@ -3,7 +3,7 @@
 use super::Printer;
 use super::expr::is_inline;
 use crate::grammar::{
-    Binder, Binding, BindingBlock, BlockKind, DataType, Expr, Function, If, MatchCast, PrimExpr, PrimStructInfo,
+    Binder, Binding, BindingBlock, BlockKind, DataType, Expr, Function, If, MatchCast, Name, PrimExpr, PrimStructInfo,
     SeqExpr, ShapeVar, StructInfo, Var, VarKind,
 };
 use crate::judge::with_stack;
@@ -41,7 +41,7 @@ impl Printer<'_> {
         self.line("with R.dataflow():");
         self.indent += 1;
         self.bindings(bindings);
-        let outputs: Vec<String> = bindings
+        let outputs: Vec<Name> = bindings
             .iter()
             .filter_map(Binding::binder)
             .filter(|binder| binder.kind == VarKind::Var)
@@ -111,7 +111,7 @@ impl Printer<'_> {
 
     /// `name: annotation`.
     fn target(&mut self, binder: &Binder) -> String {
-        let mut text = self.names.var(&binder.var);
+        let mut text = self.names.var(&binder.var).to_string();
         if let Some(annotation) = &binder.annotation {
             text.push_str(": ");
             self.struct_info(annotation, &mut text);
@@ -138,7 +138,7 @@ impl Printer<'_> {
             let mut text = String::new();
             self.expr(value, &mut text);
             let target = self.target(binder);
-            self.line(&format!("{target} = {text}"));
+            self.line_of(&[&target, " = ", &text]);
         }
     }
 

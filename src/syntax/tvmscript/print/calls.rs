@@ -64,10 +64,16 @@ impl Printer<'_> {
 
     /// The arguments, the attributes as keywords, the type arguments, and the closing parenthesis.
     fn arguments(&mut self, first: Option<String>, args: &[Expr], call: &Call, out: &mut String) {
-        let mut parts: Vec<String> = first.into_iter().collect();
-        parts.extend(args.iter().map(|arg| self.expr_text(arg)));
-        parts.extend(self.keywords(call));
-        out.push_str(&parts.join(", "));
+        out.push_str(first.as_deref().unwrap_or_default());
+        let separator = |any: bool| if any { ", " } else { "" };
+        for (i, arg) in args.iter().enumerate() {
+            out.push_str(separator(i > 0 || first.is_some()));
+            self.expr(arg, out);
+        }
+        for (i, keyword) in self.keywords(call).iter().enumerate() {
+            out.push_str(separator(i > 0 || !args.is_empty() || first.is_some()));
+            out.push_str(keyword);
+        }
         out.push(')');
     }
 
@@ -141,27 +147,26 @@ impl Printer<'_> {
 
     fn plain_operator(&mut self, name: &str, call: &Call, out: &mut String) -> bool {
         let params = signature(name);
-        let inputs = params.iter().take_while(|param| !matches!(param, PythonParam::Attr(_))).count();
-        let keywords: Vec<&str> = params
-            .iter()
-            .filter_map(|param| match param {
-                PythonParam::Input(word)
-                | PythonParam::Flag(word, _)
-                | PythonParam::Shape(word)
-                | PythonParam::Dtype(word) => Some(*word),
-                PythonParam::Attr(_) => None,
-            })
-            .collect();
+        let inputs = params.clone().take_while(|param| !matches!(param, PythonParam::Attr(_))).count();
+        let keyword = |param| match param {
+            PythonParam::Input(word)
+            | PythonParam::Flag(word, _)
+            | PythonParam::Shape(word)
+            | PythonParam::Dtype(word) => Some(word),
+            PythonParam::Attr(_) => None,
+        };
+        let has_plain_attrs = call.attrs.is_empty()
+            || has_plain_attrs(&call.attrs, &params.clone().filter_map(keyword).collect::<Vec<&str>>());
         // Further inputs would be read as attributes.
-        let is_regular = inputs == params.len() || call.args.len() <= inputs;
+        let is_regular = inputs == params.clone().count() || call.args.len() <= inputs;
         let takes_tuples = call
             .args
             .iter()
-            .zip(&params)
+            .zip(params.clone())
             .all(|(arg, param)| !matches!((arg, param), (Expr::Tuple(_), PythonParam::Shape(_))));
         let is_name = name.split('.').all(is_identifier) && !NOT_OPERATORS.contains(&name);
         // Readers would insert the omitted inputs.
-        let lacks = params.iter().skip(call.args.len()).any(|param| match param {
+        let lacks = params.skip(call.args.len()).any(|param| match param {
             PythonParam::Input(word) | PythonParam::Shape(word) | PythonParam::Dtype(word) => is_filled_in(name, word),
             PythonParam::Flag(..) | PythonParam::Attr(_) => false,
         });
@@ -172,10 +177,10 @@ impl Printer<'_> {
             VAR_LEN => call.args.len() == PLACES.len(),
             _ => true,
         };
-        if !(is_regular && !lacks && takes_tuples && is_name && is_itself && has_plain_attrs(&call.attrs, &keywords)) {
+        if !(is_regular && !lacks && takes_tuples && is_name && is_itself && has_plain_attrs) {
             return false;
         }
-        out.push_str(&format!("R.{name}("));
+        ["R.", name, "("].iter().for_each(|part| out.push_str(part));
         match name {
             VAR_LEN => {
                 let placed: Vec<Expr> = PLACES.iter().filter_map(|place| call.args.get(*place).cloned()).collect();

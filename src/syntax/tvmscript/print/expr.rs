@@ -35,7 +35,7 @@ impl Printer<'_> {
                 out.push(')');
             }
             Expr::SeqExpr(_) | Expr::Function(_) | Expr::If(_) => {
-                let name = self.names.unique("gv");
+                let name = self.names.unique(&"gv".into());
                 self.named(&name, None, e);
                 out.push_str(&name);
             }

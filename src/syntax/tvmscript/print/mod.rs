@@ -90,10 +90,15 @@ impl<'s> Printer<'s> {
     }
 
     fn line(&mut self, text: &str) {
+        self.line_of(&[text]);
+    }
+
+    /// A line of several parts.
+    fn line_of(&mut self, parts: &[&str]) {
         for _ in 0..self.indent {
             self.out.push_str("    ");
         }
-        self.out.push_str(text);
+        parts.iter().for_each(|part| self.out.push_str(part));
         self.out.push('\n');
     }
 

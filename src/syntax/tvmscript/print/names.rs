@@ -3,12 +3,12 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::grammar::visit::{Visitor, walk_block};
-use crate::grammar::{Binding, BindingBlock, Function, PrimExpr, ShapeVar, Var, VarKind};
+use crate::grammar::{Binding, BindingBlock, Function, Name, PrimExpr, ShapeVar, Var, VarKind};
 
 /// Names with another meaning in TVMScript.
 const RESERVED: [&str; 9] = ["R", "T", "I", "cls", "Module", "relax", "tir", "tirx", "metadata"];
 
-/// The keywords of Python, and `float`, which is used to spell infinities.
+/// The keywords of Python, and `float`, which is used to spell infinities. Sorted.
 const KEYWORDS: [&str; 36] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
     "elif", "else", "except", "finally", "float", "for", "from", "global", "if", "import", "in", "is", "lambda",
@@ -40,17 +40,17 @@ impl Visitor for UsedBlanks {
 /// The names of one global function.
 #[derive(Default)]
 pub(super) struct PrintedNames {
-    used: FxHashSet<String>,
-    vars: FxHashMap<Var, String>,
-    dims: FxHashMap<ShapeVar, String>,
+    used: FxHashSet<Name>,
+    vars: FxHashMap<Var, Name>,
+    dims: FxHashMap<ShapeVar, Name>,
     /// The shape variables, in the order of their first appearance.
-    order: Vec<String>,
+    order: Vec<Name>,
     /// The shape variables that are also scalars, and have their names.
     scalars: FxHashSet<ShapeVar>,
     /// The variables called `_` that are used, and so need distinct names.
     used_blanks: FxHashSet<Var>,
     /// For each base name, the next suffix to try.
-    next: FxHashMap<String, u32>,
+    next: FxHashMap<Name, u32>,
 }
 
 impl PrintedNames {
@@ -61,12 +61,12 @@ impl PrintedNames {
         PrintedNames { used_blanks: used.0, ..PrintedNames::default() }
     }
 
-    pub fn var(&mut self, var: &Var) -> String {
+    pub fn var(&mut self, var: &Var) -> Name {
         if let Some(name) = self.vars.get(var) {
             return name.clone();
         }
         if &*var.name == BLANK && !self.used_blanks.contains(var) {
-            return BLANK.to_string();
+            return var.name.clone();
         }
         let name = self.unique(&var.name);
         self.vars.insert(var.clone(), name.clone());
@@ -74,15 +74,15 @@ impl PrintedNames {
     }
 
     /// Like [`PrintedNames::var`], but never `_`, which would not bind a variable there.
-    pub fn var_not_blank(&mut self, var: &Var) -> String {
+    pub fn var_not_blank(&mut self, var: &Var) -> Name {
         if &*var.name == BLANK && !self.vars.contains_key(var) {
-            let name = self.unique("_match");
+            let name = self.unique(&"_match".into());
             self.vars.insert(var.clone(), name);
         }
         self.var(var)
     }
 
-    pub fn dim(&mut self, dim: &ShapeVar) -> String {
+    pub fn dim(&mut self, dim: &ShapeVar) -> Name {
         if let Some(name) = self.dims.get(dim) {
             return name.clone();
         }
@@ -93,7 +93,7 @@ impl PrintedNames {
     }
 
     /// The name of a scalar that is also a dimension: one name for both.
-    pub fn scalar(&mut self, var: &Var, dim: &ShapeVar) -> String {
+    pub fn scalar(&mut self, var: &Var, dim: &ShapeVar) -> Name {
         let name = match self.dims.get(dim) {
             Some(known) => {
                 let known = known.clone();
@@ -126,14 +126,14 @@ impl PrintedNames {
     }
 
     /// A name that no variable has.
-    pub fn unique(&mut self, base: &str) -> String {
-        let base = identifier(base);
+    pub fn unique(&mut self, base: &Name) -> Name {
+        let base = if is_name(base) { base.clone() } else { identifier(base).into() };
         if self.used.insert(base.clone()) {
             return base;
         }
         let next = self.next.entry(base.clone()).or_insert(1);
         loop {
-            let name = format!("{base}_{next}");
+            let name: Name = format!("{base}_{next}").into();
             *next += 1;
             if self.used.insert(name.clone()) {
                 return name;
@@ -142,7 +142,7 @@ impl PrintedNames {
     }
 
     /// The shape variables of the function.
-    pub fn dims_in_order(&self) -> &[String] {
+    pub fn dims_in_order(&self) -> &[Name] {
         &self.order
     }
 }
@@ -166,6 +166,25 @@ pub(super) fn is_identifier(word: &str) -> bool {
         && !is_keyword(word)
 }
 
+/// Whether it can be written as the name of a variable.
+fn is_name(word: &str) -> bool {
+    is_identifier(word) && !RESERVED.contains(&word)
+}
+
 fn is_keyword(word: &str) -> bool {
-    KEYWORDS.contains(&word)
+    KEYWORDS.binary_search(&word).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_kept_if_python_takes_them() {
+        assert!(KEYWORDS.is_sorted());
+        for name in ["lv0", "_", "_x", "R", "lambda", "float", "x.y", "0", "", "größe"] {
+            assert!(!is_name(name) || identifier(name) == name, "{name}");
+        }
+        assert!(is_name("lv0") && !is_name("R") && !is_name("yield") && !is_name("False"));
+    }
 }

@@ -31,6 +31,11 @@ impl<'a> ArgumentCursor<'a> {
         ArgumentCursor { positional: &[], next: 0, keywords: Vec::new() }
     }
 
+    /// The number of positional arguments that remain.
+    pub fn left(&self) -> usize {
+        self.positional.len().saturating_sub(self.next)
+    }
+
     /// The next positional argument, or else the keyword argument with one of these names.
     pub fn take(&mut self, names: &[&str]) -> Option<&'a py::Expr> {
         match self.positional.get(self.next) {

@@ -494,11 +494,11 @@ impl ModuleReader<'_> {
         };
         let mut outputs = FxHashMap::default();
         for (at, statement) in statements.iter().enumerate() {
-            for name in bound_names(statement) {
+            for_each_bound(statement, &mut |name| {
                 if names.iter().any(|output| output.id.as_str() == name) {
                     outputs.insert(name, at);
                 }
-            }
+            });
         }
         self.scope.enter_dataflow();
         self.scope.reserve(statements.len());
@@ -590,16 +590,16 @@ fn is_shape(info: &StructInfo) -> bool {
     matches!(info, StructInfo::Shape(_))
 }
 
-/// The names that a statement binds in its block.
-fn bound_names(statement: &py::Stmt) -> Vec<&str> {
+/// Visits the names that a statement binds in its block.
+fn for_each_bound<'s>(statement: &'s py::Stmt, visit: &mut dyn FnMut(&'s str)) {
     match statement {
-        py::Stmt::Assign(assign) => assign.targets.iter().flat_map(target_names).collect(),
-        py::Stmt::AnnAssign(assign) => target_names(&assign.target),
-        py::Stmt::FunctionDef(def) => vec![def.name.as_str()],
+        py::Stmt::Assign(assign) => assign.targets.iter().for_each(|target| for_each_name(target, visit)),
+        py::Stmt::AnnAssign(assign) => for_each_name(&assign.target, visit),
+        py::Stmt::FunctionDef(def) => visit(def.name.as_str()),
         // Other bindings of the branches are local to them.
-        py::Stmt::If(conditional) => conditional.body.last().map(bound_names).unwrap_or_default(),
-        py::Stmt::With(with) => with.body.last().map(bound_names).unwrap_or_default(),
-        _ => Vec::new(),
+        py::Stmt::If(conditional) => conditional.body.last().into_iter().for_each(|last| for_each_bound(last, visit)),
+        py::Stmt::With(with) => with.body.last().into_iter().for_each(|last| for_each_bound(last, visit)),
+        _ => {}
     }
 }
 
@@ -612,10 +612,11 @@ fn as_truth((name, value): (Name, AttrValue)) -> (Name, AttrValue) {
     (name, value)
 }
 
-fn target_names(target: &py::Expr) -> Vec<&str> {
+/// Visits the names in the target of an assignment.
+fn for_each_name<'s>(target: &'s py::Expr, visit: &mut dyn FnMut(&'s str)) {
     match (target, members(target)) {
-        (py::Expr::Name(name), _) => vec![name.id.as_str()],
-        (_, Some(members)) => members.iter().flat_map(target_names).collect(),
-        (_, None) => Vec::new(),
+        (py::Expr::Name(name), _) => visit(name.id.as_str()),
+        (_, Some(members)) => members.iter().for_each(|member| for_each_name(member, visit)),
+        (_, None) => {}
     }
 }

@@ -10,7 +10,7 @@ use super::expr::tuple_of;
 use super::fault::{
     Prefix, ReadFault, ReadResult, dotted, integer, is_word, members, qualified, relax_name, span_of, string,
 };
-use super::signature::{LeftOut, PythonParam, left_out, names, signature};
+use super::signature::{LeftOut, PythonParam, left_out, other_name, signature};
 use super::var_len::VAR_LEN;
 use crate::grammar::{
     AttrValue, Attrs, Call, DataType, DataTypeImm, Expr, ExternFunc, Name, Ndim, Op, PrimExpr, PrimValue, ShapeExpr,
@@ -680,14 +680,15 @@ impl ModuleReader<'_> {
     /// `R.op(..)`: the call of an operator.
     fn op_call(&mut self, name: &str, mut args: ArgumentCursor<'_>, span: Span) -> ReadResult<Expr> {
         self.by(rule!("R89.SYN.CALLS"), span);
-        let mut inputs = Vec::new();
+        let mut inputs = Vec::with_capacity(args.left());
         let mut attrs = Attrs::new();
         // Flags that are left out. They must be written if another input follows.
         let mut unwritten = Vec::new();
         for param in signature(if is_attention(name) { WITH_BIAS } else { name }) {
             match param {
                 PythonParam::Input(keyword) | PythonParam::Shape(keyword) | PythonParam::Dtype(keyword) => {
-                    match args.take(&names(name, keyword)).filter(|given| !given.is_none_literal_expr()) {
+                    match args.take(&[keyword, other_name(name, keyword)]).filter(|given| !given.is_none_literal_expr())
+                    {
                         Some(given) => {
                             inputs.append(&mut unwritten);
                             inputs.push(self.input(param, given)?);

@@ -8,7 +8,7 @@ use ruff_text_size::Ranged;
 use super::ModuleReader;
 use super::dims::Unbound;
 use super::fault::{
-    ReadFault, ReadResult, dotted, float, integer, non_finite, qualified, relax_name, span_of, string, tir_name,
+    ReadFault, ReadResult, dotted, float, integer, non_finite, pair, qualified, relax_name, span_of, string, tir_name,
 };
 use super::scope::use_of;
 use crate::grammar::{
@@ -125,12 +125,9 @@ impl ModuleReader<'_> {
 
     /// `Module.f` and `cls.f`.
     pub(super) fn global(&mut self, e: &py::Expr) -> Option<Expr> {
-        match dotted(e)?.as_slice() {
-            [module, name] if self.aliases.contains(*module) && self.scope.var(module).is_none() => {
-                Some(self.global_var((*name).into(), span_of(e)))
-            }
-            _ => None,
-        }
+        let (module, name) = pair(e)?;
+        let is_meant = self.aliases.contains(module) && self.scope.var(module).is_none();
+        is_meant.then(|| self.global_var(name.into(), span_of(e)))
     }
 
     /// A reference to a global function, which is recorded.

@@ -81,6 +81,15 @@ pub(super) fn dotted(e: &py::Expr) -> Option<SmallVec<[&str; 4]>> {
     }
 }
 
+/// The words of `a.b`, the most frequent form.
+pub(super) fn pair(e: &py::Expr) -> Option<(&str, &str)> {
+    let py::Expr::Attribute(attribute) = e else { return None };
+    match &*attribute.value {
+        py::Expr::Name(name) => Some((name.id.as_str(), attribute.attr.as_str())),
+        _ => None,
+    }
+}
+
 /// Whether an expression is exactly this name.
 pub(super) fn is_word(e: &py::Expr, word: &str) -> bool {
     matches!(e, py::Expr::Name(name) if name.id.as_str() == word)
@@ -96,6 +105,15 @@ pub(super) enum Prefix {
 
 /// `R.nn.relu` is `nn.relu` of Relax.
 pub(super) fn qualified(e: &py::Expr) -> Option<(Prefix, Cow<'_, str>)> {
+    if let Some((first, word)) = pair(e) {
+        let prefix = match first {
+            "R" | "relax" => Prefix::Relax,
+            "T" | "tir" | "tirx" => Prefix::Tir,
+            "I" => Prefix::Module,
+            _ => return None,
+        };
+        return Some((prefix, Cow::Borrowed(word)));
+    }
     let words = dotted(e)?;
     let (prefix, rest) = match words.as_slice() {
         ["R" | "relax", "op", rest @ ..] | ["tvm", "relax", "op", rest @ ..] if !rest.is_empty() => {

@@ -144,11 +144,11 @@ impl ScalarNames {
 /// The tuples and lists that are shapes because of their position: `R.reshape(x, (n,))`.
 fn shapes_among(call: &py::ExprCall) -> Vec<&py::Expr> {
     let Some(op) = relax_name(&call.func) else { return Vec::new() };
-    let at = |i: usize, param: &PythonParam| match param {
+    let at = |i: usize, param: PythonParam| match param {
         PythonParam::Shape(name) => call.arguments.find_argument_value(name, i),
         PythonParam::Input(_) | PythonParam::Flag(..) | PythonParam::Dtype(_) | PythonParam::Attr(_) => None,
     };
-    let found = signature(&op).iter().enumerate().filter_map(|(i, param)| at(i, param)).collect::<Vec<_>>();
+    let found = signature(&op).enumerate().filter_map(|(i, param)| at(i, param)).collect::<Vec<_>>();
     found.into_iter().filter(|e| members(e).is_some()).collect()
 }
 

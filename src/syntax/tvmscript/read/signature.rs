@@ -20,16 +20,17 @@ pub(in crate::syntax) enum PythonParam {
 use PythonParam::{Attr, Dtype, Flag, Input, Shape};
 
 /// The parameters of an operator's Python function, in order; empty if all of them are inputs.
-pub(in crate::syntax) fn signature(op: &str) -> Vec<PythonParam> {
-    ops::lookup(op).into_iter().flat_map(|def| def.params).filter_map(|param| of_operator(*param)).collect()
+pub(in crate::syntax) fn signature(op: &str) -> impl Iterator<Item = PythonParam> + Clone + use<> {
+    let params = ops::lookup(op).map_or(&[][..], |def| def.params);
+    params.iter().filter_map(|param| of_operator(*param))
 }
 
-/// The names of an input: the one in the table of operators, and the one of the function in `R.dist` if it differs from
-/// that of the function in `tvm.relax.op.distributed`.
-pub(super) fn names(op: &str, input: &'static str) -> Vec<&'static str> {
+/// The other name of an input: that of the function in `R.dist` if it differs from that of the function in
+/// `tvm.relax.op.distributed`, or else the name in the table of operators again.
+pub(super) fn other_name(op: &str, input: &'static str) -> &'static str {
     match (op, input) {
-        ("dist.annotate_sharding" | "dist.redistribute", "input") => vec![input, "value"],
-        _ => vec![input],
+        ("dist.annotate_sharding" | "dist.redistribute", "input") => "value",
+        _ => input,
     }
 }
 
