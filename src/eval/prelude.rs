@@ -16,8 +16,9 @@
 //! | `fill_dps` | impure | fills its last tensor with the total number of elements of the others |
 //! | `fill_dps_pure` | pure | as `fill_dps`, declared pure as later editions assume of `call_dps_packed` |
 //!
-//! The registry also has `relax.run.print`, `relax.run.assert_op`, `relax.run.nonzero` and `relax.run.unique`, to which
-//! TVM lowers the operators, and the builtins of TVM's virtual machine (chapter Builtins).
+//! The registry also has `relax.run.print`, `relax.run.assert_op`, `relax.run.nonzero`, `relax.run.unique` and
+//! `relax.run.shape_to_tensor`, to which TVM lowers the operators, and the builtins of TVM's virtual machine (chapter
+//! Builtins).
 
 use crate::number::real::Real;
 use crate::value::{Host, Reads, Registry, Returned, Scalar, Stop, Tensor, Value};
@@ -42,7 +43,7 @@ pub fn prelude() -> Registry {
     // effects.
     registry.register("relax.run.print", true, run_print);
     registry.register("relax.run.assert_op", true, run_assert_op);
-    for operator in ["nonzero", "unique"] {
+    for operator in ["nonzero", "unique", "shape_to_tensor"] {
         let run = move |m: &mut dyn Host, args: &[Value]| crate::ops::applied(m, operator, args).map(Returned::Value);
         registry.register(&format!("relax.run.{operator}"), true, run);
     }

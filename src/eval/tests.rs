@@ -570,6 +570,8 @@ class Module:
     assert_eq!(value(&nonzero, &[x()]), ints(&[2, 3], &[0.0, 1.0, 1.0, 1.0, 0.0, 1.0]));
     let unique = program(&packed("\"relax.run.unique\", x, R.prim_value(T.bool(True))", 1));
     assert_eq!(value(&unique, &[x()]), floats(&[0.0, 1.0, 3.0]));
+    let sizes = program(&packed("\"relax.run.shape_to_tensor\", R.shape([2, 3])", 1));
+    assert_eq!(value(&sizes, &[x()]), ints(&[2], &[2.0, 3.0]));
     let direct = |call: &str| run_in(&mut Cx::new().with_edition(Edition::E2024_04), &program(call), &[x()]).0;
     assert_eq!(direct("Module._get_tensor_ndim(x)"), Ending::Value(ValueSpec::Int(2)));
     // The name alone does not decide: this body says what it gives.

@@ -184,14 +184,14 @@ fn make_one(m: &mut dyn Host, g: &BuiltinCall<'_>, code: i64, operand: i64) -> R
     }
 }
 
-/// BUILTIN.MAKE_SHAPE: the heap, the number of sizes, and a code and a number for each.
+/// BUILTIN.MAKE_SHAPE, SI.DIM.SHAPEEXPR-ERR: the heap, the number of sizes, and a code and a number for each.
 fn make_shape(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let count = usize::try_from(g.int(1)?).map_err(|_| g.misused("a number of sizes"))?;
     let codes = g.codes(count, 2)?;
     let made = codes.into_iter().map(|(code, operand)| make_one(m, g, code, operand));
     let sizes = made.collect::<Result<Vec<i64>, Stop>>()?;
-    if sizes.iter().any(|size| *size < 0) {
-        return Err(g.misused("sizes that are not negative"));
+    if let Some(size) = sizes.iter().find(|size| **size < 0) {
+        return Err(Stop::error(rule!("SI.DIM.SHAPEEXPR-ERR"), format!("a dimension is {size}")));
     }
     Ok(Value::shape(&sizes))
 }

@@ -287,6 +287,20 @@ fn positions_and_indices_choose_the_same_elements() {
     }
 }
 
+/// OPS.matmul.value, OPS.nn.conv1d.value: sums in an integer data type are sums of integers.
+#[test]
+fn sums_of_integers_have_no_infinite_summand() {
+    let in_integers = [("out_dtype", AttrValue::DataType(DataType::INT64))];
+    let product = |x: f64| eval("matmul", &in_integers, &[tensor(&[2], &[x, 2.5]), tensor(&[2], &[1.0, 1.0])]);
+    assert_eq!(product(1.5), Ok(ints(&[], &[3.0])));
+    assert!(product(f64::INFINITY).is_err_and(|reason| reason.starts_with("unspecified")));
+    for name in ["nn.conv1d", "nn.conv1d_transpose"] {
+        let convolved = |w: f64| eval(name, &in_integers, &[tensor(&[1, 1, 1], &[2.0]), tensor(&[1, 1, 1], &[w])]);
+        assert_eq!(convolved(1.5), Ok(ints(&[1, 1, 1], &[2.0])), "{name}");
+        assert!(convolved(f64::NAN).is_err_and(|reason| reason.starts_with("unspecified")), "{name}");
+    }
+}
+
 #[test]
 fn choosing_elements() {
     let x = tensor(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);

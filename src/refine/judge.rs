@@ -241,7 +241,11 @@ fn more_defined(cx: &mut Cx, source: &Observed, target: &Observed, agreement: &A
 fn is_same_check(before: Rule, after: Rule) -> bool {
     let of_match = |rule: Rule| is_cast(rule) || rule.id().starts_with("SI.BOUNDARY.");
     let of_builtin = |rule: Rule| rule.id().starts_with("BUILTIN.CHECK_") || rule.id().starts_with("BUILTIN.MATCH_");
+    // An operator that is lowered to a call states the sizes of its result.
+    let of_operator = rule!("PURE.ERR.OP");
+    let of_size = rule!("SI.DIM.SHAPEEXPR-ERR");
     before == after
+        || before == of_operator && after == of_size
         || of_match(before) && of_builtin(after)
         || of_builtin(before) && (of_match(after) || of_builtin(after))
 }

@@ -167,6 +167,12 @@ fn the_error_stays_the_same() {
     let (rank, size) = (cast("R.Tensor(ndim=1, dtype=\"float32\")"), cast("R.Tensor((7, 3), \"float32\")"));
     assert_eq!(broken(X, &rank, &size), rule!("OPT.ERROR-IDENTITY"));
     allowed(X, &rank, &rank);
+    // An operator fails by a size of its result, or by the shape to which it is lowered.
+    let signature = "x: R.Tensor((1, 1, \"n\"), \"float32\"), w: R.Tensor((1, 1, 5), \"float32\")";
+    let of_operator = "        n = T.int64()\n        y = R.nn.conv1d(x, w)\n        return R.shape_of(y)\n";
+    let of_shape = "        n = T.int64()\n        return R.shape([1, 1, n - 4])\n";
+    allowed(signature, of_operator, of_shape);
+    assert_eq!(broken(signature, of_shape, of_operator), rule!("OPT.ERROR-IDENTITY"));
 }
 
 #[test]

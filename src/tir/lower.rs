@@ -20,7 +20,7 @@ use crate::grammar::tir::{
     Assert, Block, Buffer, BufferVar, Expr, Extern, For, Iter, IterKind, MatchRegion, Param, PrimFunc, Range, Region,
     Stmt, Store, Var, lanes,
 };
-use crate::grammar::{DataType, Name};
+use crate::grammar::{DataType, Name, TypeCode};
 use crate::judge::with_stack;
 use crate::number::FloatType;
 use crate::scope::Context;
@@ -89,6 +89,11 @@ struct Lowering {
     deepest: usize,
 }
 
+/// Whether the elements of one data type are truth values and those of the other the numbers by which TVM stores them.
+fn are_truths(held: DataType, seen_as: DataType) -> bool {
+    held.is_bool() && seen_as == DataType::INT8 || held == DataType::INT8 && seen_as.is_bool()
+}
+
 fn malformed<T>(message: impl Into<String>) -> LowerResult<T> {
     Err(TirError::Malformed(message.into()))
 }
@@ -114,6 +119,9 @@ impl Lowering {
 
     /// The slot of a scalar variable that is an integer.
     fn int_var(&mut self, var: &Var) -> LowerResult<usize> {
+        if var.dtype.code == TypeCode::Handle {
+            return Err(TirError::Unsupported(format!("the pointer `{}`", var.name)));
+        }
         if Repr::of(var.dtype).is_none() {
             return malformed(format!("`{}` must be an integer, not a {}", var.name, var.dtype));
         }
@@ -267,7 +275,17 @@ impl Lowering {
             },
             Stmt::Alloc(buffer) => self.alloc(buffer).map(|code| TirInstr::Alloc(Box::new(code))),
             Stmt::Decl(d) => {
-                let data = BufferVar { dtype: d.buffer.dtype, ..d.data.clone() };
+                // Memory holds elements of one data type here; in TVM it holds bytes, which may be seen as any.
+                let held = match self.lookup(&d.data.name) {
+                    Some(LoweredName::Buffer { dtype, .. }) => *dtype,
+                    Some(LoweredName::Int(..) | LoweredName::Float(..) | LoweredName::Opaque) | None => d.buffer.dtype,
+                };
+                if held != d.buffer.dtype && !are_truths(held, d.buffer.dtype) {
+                    let (name, seen_as) = (&d.data.name, d.buffer.dtype);
+                    let what = format!("the memory of `{name}`, of {held}, seen as {seen_as}");
+                    return Err(TirError::Unsupported(what));
+                }
+                let data = BufferVar { dtype: held, ..d.data.clone() };
                 let (source, _) = self.buffer_use(&data)?;
                 Ok(TirInstr::Decl(Box::new(self.buffer(&d.buffer)?), source))
             }

@@ -217,6 +217,21 @@ fn what_is_not_known_fails_only_where_it_runs() {
     );
 }
 
+/// Memory is seen as elements of one data type, and a pointer is none of its elements.
+#[test]
+fn bytes_are_not_known() {
+    let seen = |dtype: &str| {
+        format!("C = T.alloc_buffer((3,), \"int32\")\nD = T.decl_buffer((3,), \"{dtype}\", data=C.data)\n")
+    };
+    computes(&(seen("int32") + "D[0] = 4\nA[0] = D[0]"), &[5.0], &[4.0]);
+    let truths =
+        "C = T.alloc_buffer((3,), \"bool\")\nD = T.decl_buffer((3,), \"int8\", data=C.data)\nD[0] = T.int8(1)\n";
+    computes(&format!("{truths}A[0] = T.if_then_else(C[0], 7, 8)"), &[5.0], &[7.0]);
+    assert!(matches!(fails(&(seen("bool") + "D[0] = T.bool(True)")), TirError::Unsupported(_)));
+    let pointer = "S = T.decl_buffer((3,), \"int64\", data=T.tvm_struct_get(A.data, 0, 2, T.handle(\"int64\", \"global\").ty))\nA[0] = 1";
+    assert!(matches!(fails(pointer), TirError::Unsupported(_)));
+}
+
 fn add(shapes: [&str; 3]) -> PrimFunc {
     let [a, b, c] = shapes;
     function(&format!(

@@ -68,6 +68,9 @@ pub struct PassStage {
     pub pass: String,
     /// The text of the module if the pass changed it.
     pub text: Option<String>,
+    /// The syntax of its functions, where the text does not tell it, and the text of its `PrimFunc`s.
+    #[serde(default)]
+    pub syntax: Option<(Value, String)>,
     /// Whether it is one over `PrimFunc`s during code generation. The text holds only these.
     #[serde(default)]
     pub prim_funcs: bool,

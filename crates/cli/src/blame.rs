@@ -1,5 +1,6 @@
 //! `relax-spec blame`.
 
+mod apart;
 mod bound;
 mod code;
 mod contracts;
@@ -22,6 +23,7 @@ use super::budget::StepBudget;
 use super::given::{self, EntryArguments};
 use super::options::{self, ReportFormat};
 use super::{CommandResult, Exit, Failure, input, print, print_json, print_program, value};
+use apart::with_stand_ins;
 use ask::adapters::{Adapter, TvmVersion};
 use ask::process::{CommandLine, Interrupt};
 use ask::stages::{PassStage, PassStep, Refusal, StageRecorder, StagesError, StagesRequest};
@@ -443,7 +445,9 @@ impl Blamer<'_> {
             record.code.take(stage);
             return Ok(());
         }
-        let (verdict, name) = match stage.text.as_deref().map(read) {
+        let (mut apart, mut made, module) = (false, None, module_of(&stage));
+        let is_read = module.as_ref().is_none_or(Result::is_ok);
+        let (verdict, name) = match module {
             None => (PassVerdict::Unchanged, stage.pass.clone()),
             // The next verdict covers this pass too.
             Some(Err(message)) => {
@@ -451,20 +455,39 @@ impl Blamer<'_> {
                 (PassVerdict::Open(message), stage.pass.clone())
             }
             Some(Ok(module)) => {
-                let verdict = self.judge(&record.last, &module, dialect, Some(&stage.pass))?;
+                let mut verdict = self.judge(&record.last, &module, dialect, Some(&stage.pass))?;
+                if matches!(verdict, PassVerdict::Open(_)) && self.is_allowed_apart(record, &module, dialect, &stage)? {
+                    (verdict, apart) = (PassVerdict::Allowed, true);
+                }
+                made = matches!(verdict, PassVerdict::NotAllowed { .. })
+                    .then(|| print_module(&module, Dialect::default()));
                 record.last = module;
                 record.unread.push(stage.pass.clone());
                 (verdict, std::mem::take(&mut record.unread).join(", "))
             }
         };
-        let mut judged = Judged::from(verdict);
+        let mut judged = Judged { apart, made, ..Judged::from(verdict) };
         record.passed.push(stage.pass.clone());
-        judged.broken = self.broken(record, &stage.pass, dialect, stage.text.is_some());
+        if is_read {
+            judged.broken = self.broken(record, &stage.pass, dialect, stage.text.is_some());
+        }
         if stage.text.is_some() {
             judged.broken.extend(changes_its_result(&stage.pass, record.changed.as_deref()));
             record.changed = Some(stage.pass.clone());
         }
         Ok(self.conclude_pass(record, &name, &judged)?)
+    }
+
+    /// Whether a pass is allowed if the `PrimFunc`s that it leaves as they are give something simpler.
+    fn is_allowed_apart(
+        &self,
+        record: &PassRecord,
+        module: &IrModule,
+        dialect: Dialect,
+        stage: &PassStage,
+    ) -> Result<bool, Failure> {
+        let Some((before, after)) = with_stand_ins(&record.last, module) else { return Ok(false) };
+        Ok(matches!(self.judge(&before, &after, dialect, Some(&stage.pass))?, PassVerdict::Allowed))
     }
 
     /// Keeps what matters of the judgement on a pass, and prints it.
@@ -494,7 +517,7 @@ impl Blamer<'_> {
         // The name of a part follows the name of its pass.
         let names = blamed.split(", ").filter_map(|name| name.rsplit('/').next()).map(str::to_string);
         let refusal: Option<Refusal> = recorder.record(&self.request(dialect).without(names.collect()), |stage| {
-            last = stage.text.as_deref().and_then(|text| read(text).ok()).or(last.take());
+            last = module_of(&stage).and_then(Result::ok).or(last.take());
             Ok::<(), Stopped>(())
         })?;
         let verdict = match (refusal, last) {
@@ -603,10 +626,29 @@ const CODE_GENERATION: &str = "code generation";
 /// The pass that lowers operators.
 const LOWERING: &str = "LegalizeOps";
 
-/// The module of a stage, or the reason why its text cannot be read.
+/// The module of a stage, or the reason why it cannot be read; `None` if the pass left it as it was.
+fn module_of(stage: &PassStage) -> Option<Result<IrModule, String>> {
+    match (&stage.syntax, &stage.text) {
+        (Some((syntax, prim_funcs)), _) => Some(of_syntax(&syntax.to_string(), prim_funcs)),
+        (None, Some(text)) => Some(read(text)),
+        (None, None) => None,
+    }
+}
+
 fn read(text: &str) -> Result<IrModule, String> {
+    read_as(ExternalForm::TvmScript, text)
+}
+
+fn of_syntax(syntax: &str, prim_funcs: &str) -> Result<IrModule, String> {
+    let mut module = read_as(ExternalForm::Json, syntax)?;
+    if !prim_funcs.is_empty() {
+        module.funcs.extend(read(prim_funcs)?.funcs);
+    }
+    Ok(module)
+}
+
+fn read_as(form: ExternalForm, text: &str) -> Result<IrModule, String> {
     let given = SourceRef { text, metadata: None };
-    let file =
-        reading::parse_modules(ExternalForm::TvmScript, given, Which::Only).map_err(|error| error.to_string())?;
+    let file = reading::parse_modules(form, given, Which::Only).map_err(|error| error.to_string())?;
     file.modules.into_iter().next().map(|(_, module)| module).ok_or_else(|| "the text holds no module".to_string())
 }

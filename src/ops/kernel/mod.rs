@@ -9,6 +9,8 @@ pub(in crate::ops) mod reals;
 pub(in crate::ops) mod slices;
 pub(in crate::ops) mod window;
 
+use std::borrow::Cow;
+
 use crate::grammar::{DataType, PrimExpr, StructInfo, TensorShape};
 use crate::judge::Cx;
 use crate::number::FloatType;
@@ -404,6 +406,15 @@ pub(in crate::ops) fn constant_one(like: Scalar) -> Scalar {
         Scalar::Float(_) => Scalar::Float(1.0),
         Scalar::Ring(_) => Scalar::Ring(RingNumber::of_float(1.0)),
     }
+}
+
+/// An operand of sums of products in the data type of the result: floats are converted first if that is an integer
+/// data type, which cannot hold all of them. Where there is no sum, nothing is converted.
+pub(in crate::ops) fn summands<'t>(m: &mut dyn Host, x: &'t Tensor, out: &Out) -> Result<Cow<'t, Tensor>, Stop> {
+    if !x.dtype().is_float() || out.dtype.is_float() || count(&out.shape) == 0 {
+        return Ok(Cow::Borrowed(x));
+    }
+    tabulate_flat(m, out.dtype, x.shape(), |flat| at_flat(x, flat)).map(Cow::Owned)
 }
 
 /// `sum + x * y`; integers wrap around.

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::grammar::tir::{Param, PrimFunc, Stmt};
+use crate::book::Erratum;
+use crate::grammar::tir::{Expr, Param, PrimFunc, Stmt};
 use crate::grammar::{DataType, Name};
 use crate::judge::with_stack;
 use crate::ops::kernel::fail;
@@ -61,6 +62,7 @@ fn returned_by(
     let args = args.iter().map(tir_arg).collect::<Option<Vec<TirArg>>>();
     let args = args.ok_or_else(|| fail(format!("@{} takes tensors and boxed scalars", func.name)))?;
     apart(func, &args)?;
+    order_of_nan(m, func, &args)?;
     let poison: Vec<Option<Poison>> = args.iter().map(|arg| poison_of(m, arg)).collect();
     let mut fuel = m.fuel_left();
     let (account, sides, kernels) = (m.account().clone(), m.sides(), m.kernels());
@@ -110,6 +112,39 @@ fn apart(func: &PrimFuncObj, args: &[TirArg]) -> Result<(), Stop> {
         return Err(Stop::unspecified(format!("@{} is given two tensors that lie in the same bytes", func.name)));
     }
     Ok(())
+}
+
+/// The packed functions that sort do what the operators do.
+///
+/// Errata: A77, literally nothing is said of the place of NaN in an order.
+fn order_of_nan(m: &mut dyn Host, func: &PrimFuncObj, args: &[TirArg]) -> Result<(), Stop> {
+    let is_nan = |tensor: &Tensor, at: usize| matches!(tensor.get(at), Some(Scalar::Float(x)) if x.is_nan());
+    let holds_nan = |arg: &TirArg| arg.as_tensor().is_some_and(|x| (0..x.len()).any(|at| is_nan(x, at)));
+    if m.cx().literal(Erratum::A77) && sorts(&func.func.body) && args.iter().any(holds_nan) {
+        return Err(Stop::unspecified(format!("the place of NaN in an order, in @{}", func.name)));
+    }
+    Ok(())
+}
+
+/// Whether statements call a packed function that sorts.
+fn sorts(stmts: &[Stmt]) -> bool {
+    stmts.iter().any(|stmt| {
+        with_stack(|| match stmt {
+            Stmt::For(f) => sorts(&f.body),
+            Stmt::While(w) => sorts(&w.body),
+            Stmt::Block(b) => b.init.iter().any(|init| sorts(init)) || sorts(&b.body),
+            Stmt::If(i) => sorts(&i.then) || sorts(&i.otherwise),
+            Stmt::Attr(a) => sorts(&a.body),
+            Stmt::LaunchThread(l) => sorts(&l.body),
+            Stmt::Evaluate(Expr::Extern(call)) => matches!(call.args.first(), Some(Expr::Str(name)) if is_sort(name)),
+            Stmt::Store(_) | Stmt::Let(_) | Stmt::Decl(_) | Stmt::Evaluate(_) => false,
+            Stmt::Alloc(_) | Stmt::Assert(_) | Stmt::Break | Stmt::Continue => false,
+        })
+    })
+}
+
+fn is_sort(name: &str) -> bool {
+    name.starts_with("tvm.contrib.sort.") || name == "tvm.contrib.thrust.sort"
 }
 
 /// Whether statements may write to a buffer: they store to it, or memory may get another name in them.

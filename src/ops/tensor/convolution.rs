@@ -12,7 +12,7 @@ use crate::ops::infer::{
 use crate::ops::kernel::array::{of_scalars, scalars, sizes};
 use crate::ops::kernel::lanes::{self, in_lanes};
 use crate::ops::kernel::window::{OUT_LAYOUT, Packed, Window, data_axes, groups, inside, per_axis, windows};
-use crate::ops::kernel::{self, fail, multiply_add, zero};
+use crate::ops::kernel::{self, fail, multiply_add, summands, zero};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
@@ -257,9 +257,11 @@ fn result_dims<const T: bool>(
 // Evaluation.
 
 fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let (x, w) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let convolution = Convolution::read::<N, T>(a.call)?;
-    let kernel::Out { dtype, shape } = kernel::out(a)?;
+    let out = kernel::out(a)?;
+    let (x, w) = (summands(m, kernel::tensor(a, 0)?, &out)?, summands(m, kernel::tensor(a, 1)?, &out)?);
+    let (x, w) = (&*x, &*w);
+    let kernel::Out { dtype, shape } = out;
     let shape = convolution.out.whole_sizes(&shape);
     let steps = shape.iter().skip(2).fold(w.len() as u64, |n, size| n.saturating_mul(size.unsigned_abs()));
     lanes::spend_on_sums(m, steps.saturating_mul(shape.first().copied().unwrap_or(1).unsigned_abs()))?;

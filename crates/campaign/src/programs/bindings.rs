@@ -59,11 +59,11 @@ impl ProgramGenerator<'_> {
     }
 
     fn value(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
-        let special = match self.tape.choose(22) {
+        let special = match self.tape.choose(27) {
             10 | 11 if self.on.tuples => self.tuple(scope),
             12 if self.on.shapes => self.shape(scope),
             13 if self.on.packed || self.on.effects => self.packed(scope),
-            14 if self.on.prim_funcs => self.prim_func(scope),
+            14 | 22..=26 if self.on.prim_funcs => self.prim_func(scope),
             15 if self.on.in_place => self.in_place(scope),
             16 if self.on.constants => self.bound_constant(),
             17 if self.on.odd_blocks => self.pick(scope, |value| !holds_function(&value.info)),
@@ -325,8 +325,9 @@ impl ProgramGenerator<'_> {
 
     /// A call of a `PrimFunc`.
     fn prim_func(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
-        let at = self.tape.choose(self.source.prim_funcs.len());
-        let template = self.source.prim_funcs.get(at).filter(|template| template.form == CallForm::CallTir)?;
+        let funcs = self.source.prim_funcs.iter().enumerate();
+        let called: Vec<_> = funcs.filter(|(_, template)| template.form == CallForm::CallTir).collect();
+        let (at, template) = self.tape.pick(&called).copied()?;
         let mark = scope.mark();
         let mut named: BTreeMap<&str, (i64, PrimExpr)> = BTreeMap::new();
         let mut args = vec![global_var(template.name)];

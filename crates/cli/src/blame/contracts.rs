@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use relax_spec::book::Rule;
 use relax_spec::check::{Claim, check_as};
+use relax_spec::derivation::DeriveReport;
 use relax_spec::findings::{Diagnostic, Severity};
-use relax_spec::grammar::{FuncStructInfo, Function, GlobalFunc, IrModule, Name, StructInfo};
+use relax_spec::grammar::{FuncStructInfo, Function, GlobalFunc, IrModule, Name, StructInfo, VDevice};
 use relax_spec::judge::{Cx, with_stack};
 use relax_spec::struct_info::is_more_specific;
 use relax_spec::{normal_form, rule};
@@ -102,6 +103,10 @@ impl Properties {
         });
         add(|_| Contract::NormalForm, normal.collect());
         add(contract_of, report.diagnostics);
+        for (rule, device) in unlisted(module, &report.derived) {
+            let message = format!("the module does not list the device {device}");
+            errors.entry(rule.to_string()).or_insert((rule, Contract::WellFormed, message));
+        }
         let info = |name: &Name| report.derived.info_of_function(name).cloned();
         let exported = module.funcs.iter().filter_map(|(gv, func)| match func {
             GlobalFunc::Function(func) if func.attrs.contains_key("global_symbol") => {
@@ -177,6 +182,29 @@ impl Properties {
     }
 }
 
+/// WF23-12.24, WF23-12.24.EMPTY: the devices that the derived information names and the module does not list. An
+/// annotation that says no more than what is derived breaks no other rule than the program before it.
+fn unlisted(module: &IrModule, derived: &DeriveReport) -> Vec<(Rule, VDevice)> {
+    let listed = module.vdevices();
+    let rule = if listed.is_empty() { rule!("WF23-12.24.EMPTY") } else { rule!("WF23-12.24") };
+    let mut named = Vec::new();
+    derived.functions.iter().for_each(|(_, info)| devices_in(info, &mut named));
+    derived.vars.iter().for_each(|(_, info)| devices_in(info, &mut named));
+    named.into_iter().filter(|device| !listed.contains(device)).map(|device| (rule, device)).collect()
+}
+
+fn devices_in(info: &StructInfo, named: &mut Vec<VDevice>) {
+    with_stack(|| match info {
+        StructInfo::Tensor(tensor) => named.extend(tensor.vdevice.as_deref().cloned()),
+        StructInfo::Tuple(fields) => fields.iter().for_each(|field| devices_in(field, named)),
+        StructInfo::Func(func) => {
+            func.params.iter().flat_map(|params| params.iter()).for_each(|param| devices_in(param, named));
+            devices_in(&func.ret, named);
+        }
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => {}
+    });
+}
+
 /// The information without the values of primitives.
 fn without_prim_values(info: &StructInfo) -> StructInfo {
     with_stack(|| match info {
@@ -221,7 +249,23 @@ fn contract_of(rule: Rule) -> Contract {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use relax_spec::book::Edition;
     use relax_spec::syntax::tvmscript::parse_module;
+
+    #[test]
+    fn a_device_that_is_written_out_is_no_new_one() {
+        let program = |annotation: &str| {
+            let text = format!(
+                "@I.ir_module\nclass Module:\n    @R.function\n    def f(x: R.Tensor((2,), \"int8\")) -> R.Object:\n        \
+                 y{annotation} = R.to_vdevice(x, dst_vdevice=\"llvm:0:global\")\n        return y\n"
+            );
+            Properties::of(&mut Cx::new().with_edition(Edition::E2024_04), &parse_module(&text).unwrap())
+        };
+        let written = program(": R.Tensor((2,), \"int8\", vdevice=\"llvm:0:global\")");
+        assert!(program("").broken(&mut Cx::new(), "P", &written).is_empty());
+        let nothing = Properties { errors: BTreeMap::new(), exported: BTreeMap::new() };
+        assert_eq!(nothing.broken(&mut Cx::new(), "P", &written).len(), 1);
+    }
 
     #[test]
     fn values_of_primitives_are_left_out() {

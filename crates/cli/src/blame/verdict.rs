@@ -33,11 +33,15 @@ pub(super) struct Judged {
     pub(super) broken: Vec<BrokenContract>,
     /// The passes over `PrimFunc`s inside of it, which are not judged.
     pub(super) of_prim_funcs: Vec<String>,
+    /// Whether it is a judgement with stand-ins for the `PrimFunc`s that the pass leaves as they are.
+    pub(super) apart: bool,
+    /// The text of the module behind a pass that is not allowed.
+    pub(super) made: Option<String>,
 }
 
 impl From<PassVerdict> for Judged {
     fn from(verdict: PassVerdict) -> Judged {
-        Judged { verdict, broken: Vec::new(), of_prim_funcs: Vec::new() }
+        Judged { verdict, broken: Vec::new(), of_prim_funcs: Vec::new(), apart: false, made: None }
     }
 }
 
@@ -70,6 +74,9 @@ impl Judged {
             }
             PassVerdict::Open(reason) => write!(line, ": {}", value::cut(reason, LONGEST)),
         };
+        if self.apart {
+            line += ", with stand-ins for the PrimFuncs that it leaves as they are";
+        }
         for broken in &self.broken {
             let _ = write!(line, "\n    {}", value::cut(&broken.told(), LONGEST));
         }
@@ -95,6 +102,8 @@ impl Judged {
             "counterexample": input,
             "contracts": contracts,
             "not_judged": self.of_prim_funcs,
+            "stand_ins": self.apart,
+            "module": self.made,
         })
     }
 }

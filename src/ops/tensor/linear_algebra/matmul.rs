@@ -4,7 +4,7 @@ use crate::grammar::{DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Domain, TensorDims, arity, broadcast, common_dtype, differ, dtype_attr, tensor};
 use crate::ops::kernel::lanes::{self, Lane, in_lanes};
-use crate::ops::kernel::{self, fail, fresh, multiply_add, zero};
+use crate::ops::kernel::{self, fail, fresh, multiply_add, summands, zero};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
@@ -88,8 +88,10 @@ fn split<T>(dims: &[T], left: bool) -> (&[T], Option<&T>, Option<&T>) {
 /// `sum over k of x1[.., i, k] * x2[.., k, j]`. The accumulation is precise enough that for small integers and dyadic
 /// fractions only the final rounding shows.
 fn matmul(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let (x1, x2) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
-    let kernel::Out { dtype, shape } = kernel::out(a)?;
+    let out = kernel::out(a)?;
+    let (x1, x2) = (summands(m, kernel::tensor(a, 0)?, &out)?, summands(m, kernel::tensor(a, 1)?, &out)?);
+    let (x1, x2) = (&*x1, &*x2);
+    let kernel::Out { dtype, shape } = out;
     let (batch1, rows, k1) = split(x1.shape(), true);
     let (batch2, columns, _) = split(x2.shape(), false);
     let k = k1.copied().unwrap_or(0);
