@@ -1,6 +1,7 @@
 //! The verdict on a pass, and its line.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -33,11 +34,13 @@ pub(super) struct Judged {
     pub(super) broken: Vec<BrokenContract>,
     /// The passes over `PrimFunc`s inside of it, which are not judged.
     pub(super) of_prim_funcs: Vec<String>,
+    /// How long the judgement took.
+    pub(super) took: Duration,
 }
 
 impl From<PassVerdict> for Judged {
     fn from(verdict: PassVerdict) -> Judged {
-        Judged { verdict, broken: Vec::new(), of_prim_funcs: Vec::new() }
+        Judged { verdict, broken: Vec::new(), of_prim_funcs: Vec::new(), took: Duration::ZERO }
     }
 }
 
@@ -95,6 +98,7 @@ impl Judged {
             "counterexample": input,
             "contracts": contracts,
             "not_judged": self.of_prim_funcs,
+            "seconds": self.took.as_secs_f64(),
         })
     }
 }
