@@ -95,6 +95,26 @@ class DecoderBlock(nn.Module):
         return x, keys, values
 
 
+class TransformerBlock(nn.Module):
+    """Attention and a feed-forward part with GELU, each behind a layer normalization; the tokens are symbolic."""
+
+    def __init__(self, hidden=256, heads=8):
+        self.hidden, self.heads = hidden, heads
+        self.attention_norm, self.feed_norm = nn.LayerNorm(hidden), nn.LayerNorm(hidden)
+        self.query, self.key, self.value, self.out = (nn.Linear(hidden, hidden) for _ in range(4))
+        self.up, self.down = nn.Linear(hidden, 4 * hidden), nn.Linear(4 * hidden, hidden)
+
+    def forward(self, x: nn.Tensor):
+        tokens, size = x.shape[1], self.hidden // self.heads
+        y = self.attention_norm(x)
+        parts = [op.reshape(part(y), [1, tokens, self.heads, size]) for part in (self.query, self.key, self.value)]
+        query, key, value = (op.permute_dims(part, [0, 2, 1, 3]) for part in parts)
+        scores = op.matmul(query, op.permute_dims(key, [0, 1, 3, 2])) * size**-0.5
+        mixed = op.permute_dims(op.matmul(op.softmax(scores, axis=-1), value), [0, 2, 1, 3])
+        x = x + self.out(op.reshape(mixed, [1, tokens, self.hidden]))
+        return x + self.down(op.gelu(self.up(self.feed_norm(x))))
+
+
 class MixtureOfExperts(nn.Module):
     """A router weighs the experts for each token, and only the one that weighs most counts; the tokens are symbolic."""
 

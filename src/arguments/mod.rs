@@ -96,7 +96,7 @@ impl ArgumentSource {
             Draw { .. } => Casts::of(func),
         };
         let known = casts.sizes(func).into_iter().chain(known.clone()).collect();
-        let mut sizes = SizeDraw::new(&self.constants, known, draw, &mut random);
+        let mut sizes = SizeDraw::new(&self.constants, known, draw, &mut random).up_to(largest_size(func));
         let own = |param: &Binder| param.annotation.clone().unwrap_or(StructInfo::Object);
         let infos: Vec<StructInfo> =
             func.params.iter().enumerate().map(|(nth, param)| casts.annotation(nth, &param.var, own(param))).collect();
@@ -116,6 +116,46 @@ impl ArgumentSource {
         };
         let args = outlines.into_iter().enumerate().map(fill).collect::<Option<_>>()?;
         self.mended(func, args)
+    }
+}
+
+/// From this many elements on, the arguments whose sizes are given make large sizes too expensive.
+const MANY_ELEMENTS: i64 = 1 << 18;
+/// How many elements the given sizes have, times a chosen one, at most.
+const MOST_PRODUCTS: i64 = 5 << 19;
+
+/// The largest size that is chosen for a function: a run takes about as many multiplications as its weights have
+/// elements, times the size. `None` if the sizes of its arguments are few, or all are given.
+pub fn largest_size(func: &Function) -> Option<i64> {
+    let infos = || func.params.iter().filter_map(|param| param.annotation.as_ref());
+    let given = infos().fold(0i64, |count, info| count.saturating_add(given_elements(info)));
+    let chooses = given >= MANY_ELEMENTS && infos().any(has_chosen_size);
+    chooses.then(|| (MOST_PRODUCTS / given).max(2))
+}
+
+/// How many elements the tensors in a value have whose sizes are given.
+fn given_elements(info: &StructInfo) -> i64 {
+    let all = |dims: &[PrimExpr]| {
+        let size = |dim: &PrimExpr| if let PrimExpr::IntImm(size) = dim { Some(*size) } else { None };
+        dims.iter().try_fold(1i64, |count, dim| Some(count.saturating_mul(size(dim)?)))
+    };
+    if let StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) = info {
+        all(dims).unwrap_or(0)
+    } else if let StructInfo::Tuple(fields) = info {
+        with_stack(|| fields.iter().fold(0i64, |count, field| count.saturating_add(given_elements(field))))
+    } else {
+        0
+    }
+}
+
+/// Whether a size in a value is chosen.
+fn has_chosen_size(info: &StructInfo) -> bool {
+    if let StructInfo::Tensor(t) = info {
+        extent_of(t) == Extent::Chosen
+    } else if let StructInfo::Tuple(fields) = info {
+        with_stack(|| fields.iter().any(has_chosen_size))
+    } else {
+        false
     }
 }
 

@@ -46,6 +46,8 @@ pub(super) struct SizeDraw<'c> {
     special: usize,
     /// The special size itself.
     special_size: i64,
+    /// The largest size that may be chosen.
+    most: i64,
 }
 
 impl<'c> SizeDraw<'c> {
@@ -83,7 +85,13 @@ impl<'c> SizeDraw<'c> {
                 | SizeStrategy::Equal,
             ) => random.below(3),
         };
-        SizeDraw { constants, kind, assigned, taken: Vec::new(), last: Vec::new(), alike, special, special_size }
+        let (taken, last, most) = (Vec::new(), Vec::new(), i64::MAX);
+        SizeDraw { constants, kind, assigned, taken, last, alike, special, special_size, most }
+    }
+
+    /// The same, with sizes up to this one.
+    pub(super) fn up_to(self, most: Option<i64>) -> SizeDraw<'c> {
+        SizeDraw { most: most.unwrap_or(i64::MAX), ..self }
     }
 
     /// Sizes for dimensions; a variable without a value gets one.
@@ -125,13 +133,18 @@ impl<'c> SizeDraw<'c> {
                 self.small(random)
             }
         };
+        let size = if size > self.most { self.small(random) } else { size };
         self.taken.push(size);
         size
     }
 
     /// A small size that was not used yet, if there is one.
     fn small(&self, random: &mut Random) -> i64 {
-        let free: Vec<i64> = SMALL.into_iter().filter(|size| !self.taken.contains(size)).collect();
+        let few = || SMALL.into_iter().filter(|size| *size <= self.most);
+        let free: Vec<i64> = few().filter(|size| !self.taken.contains(size)).collect();
+        if self.most < 11 && free.is_empty() {
+            return random.pick(&few().collect::<Vec<_>>(), 1);
+        }
         random.pick(&free, 11)
     }
 }

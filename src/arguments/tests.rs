@@ -6,6 +6,20 @@ fn module(signature: &str, body: &str) -> IrModule {
     parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
+#[test]
+fn sizes_beside_large_weights_are_small() {
+    let sizes = |size: i64| -> Vec<u64> {
+        let signature = format!("x: R.Tensor((\"n\", 2)), w: R.Tensor(({size}, {size}), \"float32\")");
+        let module = module(&signature, "R.match_cast(x, R.Tensor((\"m\", 64)))");
+        let (main, arguments) = (linked(&module, "main").unwrap(), ArgumentSource::of(&[&module], 0, 1 << 30));
+        let args = |index| arguments.for_function(main, &BTreeMap::new(), Draw { index, attempt: 1 }).unwrap();
+        (0..30).map(|index| tensor(&args(index)[0]).shape[0]).collect()
+    };
+    let (few, many) = (sizes(2), sizes(520));
+    assert!(few.iter().any(|size| *size > 9), "{few:?}");
+    assert!(many.iter().all(|size| *size <= 9), "{many:?}");
+}
+
 fn draws(module: &IrModule, seed: u64) -> Vec<Vec<ValueSpec>> {
     let arguments = ArgumentSource::of(&[module], seed, 1 << 30);
     let main = linked(module, "main").unwrap();

@@ -12,8 +12,8 @@ use crate::grammar::{Function, IrModule, Name, PrimExpr, ShapeVar, Span, StructI
 use crate::judge::Cx;
 use crate::number::real::ConstantReading;
 use crate::value::{
-    Account, Closure, Effect, Host, Kernels, Noise, PackedCallContract, PackedFunc, PrimFuncObj, Registry, Seat, Sides,
-    Stop, Tensor, Value, Worker, exchanged,
+    Account, Closure, Effect, Host, Kernels, Noise, PackedCallContract, PackedFunc, PrimFuncObj, Registry, Seat,
+    SharedCalls, Sides, Stop, Tensor, Value, Worker, exchanged,
 };
 
 /// The limits and choices of a run.
@@ -41,6 +41,8 @@ pub struct EvalOptions {
     pub ring: Option<ConstantReading>,
     /// Which implementations of operators the run uses.
     pub kernels: Kernels,
+    /// The results of calls of `PrimFunc`s, which runs with the same ones share.
+    pub shared: Option<Rc<SharedCalls>>,
     /// The position among the workers that run the program together. Without one the program runs alone.
     pub worker: Option<Rc<Worker>>,
 }
@@ -69,6 +71,7 @@ impl Default for EvalOptions {
             noise: None,
             ring: None,
             kernels: Kernels::default(),
+            shared: None,
             worker: None,
         }
     }
@@ -218,6 +221,10 @@ impl Host for Machine<'_> {
 
     fn sides(&self) -> Option<Rc<Sides>> {
         self.options.watch.as_ref().and_then(|watch| watch.sides())
+    }
+
+    fn shared(&self) -> Option<Rc<SharedCalls>> {
+        self.options.shared.clone()
     }
 
     fn seat(&self) -> Seat {

@@ -59,7 +59,11 @@ impl FloatType {
 
     /// The greatest finite number, as float64.
     pub fn greatest(self) -> f64 {
-        self.of_bits(self.infinity() - 1)
+        match self {
+            FloatType::Float32 => f64::from(f32::MAX),
+            FloatType::Float64 => f64::MAX,
+            FloatType::Float16 | FloatType::BFloat16 => self.of_bits(self.infinity() - 1),
+        }
     }
 
     /// The float nearest to `value`, as float64, which represents the floats of every type exactly.

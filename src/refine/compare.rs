@@ -12,7 +12,7 @@ use super::real::{NEAR_END, RealVerdict, with_real};
 use super::shrink::{Look, ShrinkOutcome, smallest};
 use super::unreached::Unreached;
 use super::{Deviation, Observed, RefineError, RefinementVerdict, Settings, unknown};
-use crate::arguments::ArgumentSource;
+use crate::arguments::{ArgumentSource, largest_size};
 use crate::book::Rule;
 use crate::derivation::inferred_results;
 use crate::eval::RunObserver;
@@ -63,6 +63,8 @@ pub struct Refinement {
     pub unknown: Vec<Name>,
     /// The parts of the source and of the target that no run reached.
     pub unreached: (Vec<Unreached>, Vec<Unreached>),
+    /// The largest size that was chosen for an argument, if large weights limit it.
+    pub largest_size: Option<i64>,
     /// The largest allowed deviation of a float, or, if the target breaks a clause, the deviation on that input.
     pub deviation: Option<Deviation>,
 }
@@ -93,6 +95,14 @@ struct Shadows {
     approximates: bool,
     /// The floating-point type with the most digits that was computed in.
     finest: Option<FloatType>,
+}
+
+/// Runs of the target with noise.
+#[derive(Default)]
+struct TargetShadows {
+    runs: Vec<Observed>,
+    /// Whether floats were computed in one of them, or in the source, by functions without exact values.
+    approximates: bool,
 }
 
 impl Shadows {
@@ -192,6 +202,7 @@ impl<'a> RefinementComparison<'a> {
             entry,
             results: inferred_results(cx, module),
             registry: registry.clone(),
+            shared: settings.shared.clone(),
             fuel: settings.fuel,
             compiled: None,
         };
@@ -370,7 +381,7 @@ impl<'a> RefinementComparison<'a> {
         after: &Observed,
     ) -> Result<(RefinementVerdict, Option<Deviation>), RefineError> {
         let undecided = |reason: &str| (RefinementVerdict::Undecided(reason.to_string()), None);
-        let mut shadows = Shadows::default();
+        let (mut shadows, mut of_target) = (Shadows::default(), TargetShadows::default());
         let (more, most) = self.wanted();
         for wanted in [SHADOWS, more, most] {
             while (shadows.runs.len() as u64) < wanted {
@@ -386,8 +397,16 @@ impl<'a> RefinementComparison<'a> {
             if verdict == RefinementVerdict::Allowed {
                 return Ok((judge_runs(self.cx, before, after, &agreement), agreement.largest()));
             }
+            // Few runs explain most differences; fewer allow less than more of them.
+            if wanted == SHADOWS
+                && let Some(explained @ (RefinementVerdict::Allowed, _)) =
+                    self.explained_by_target(args, (before, after), &shadows, &mut of_target, &[SHADOWS])?
+            {
+                return Ok(explained);
+            }
             if wanted == more
-                && let Some(explained) = self.explained_by_target(args, before, after, &shadows)?
+                && let Some(explained) =
+                    self.explained_by_target(args, (before, after), &shadows, &mut of_target, &[more, most])?
             {
                 return Ok(explained);
             }
@@ -427,7 +446,15 @@ impl<'a> RefinementComparison<'a> {
         let moved = !computes && self.cx.fire(rule!("OPT.FLOAT.ZERO"));
         let agreement = if moved { agreement.of_moved() } else { agreement };
         if judge_runs(&mut self.cx.clone(), before, after, &agreement) != RefinementVerdict::Allowed && computes {
-            if let Some(explained) = self.explained_by_target(args, before, after, shadows)? {
+            let (mut of_target, (more, most)) = (TargetShadows::default(), self.wanted());
+            let few = self.explained_by_target(args, (before, after), shadows, &mut of_target, &[SHADOWS])?;
+            if let Some(explained @ (RefinementVerdict::Allowed, _)) = few {
+                return Ok(explained);
+            }
+            let counts = [more, most];
+            if let Some(explained) =
+                self.explained_by_target(args, (before, after), shadows, &mut of_target, &counts)?
+            {
                 return Ok(explained);
             }
             if shadows.excuse(&agreement) {
@@ -471,36 +498,36 @@ impl<'a> RefinementComparison<'a> {
     }
 
     /// The verdict, if rounding in the target explains the difference: noise of the same size as in the source moves
-    /// the target as far.
+    /// the target as far. `counts` says how often the target is run with noise.
     fn explained_by_target(
         &mut self,
         args: &[ValueSpec],
-        before: &Observed,
-        after: &Observed,
+        (before, after): (&Observed, &Observed),
         shadows: &Shadows,
+        of_target: &mut TargetShadows,
+        counts: &[u64],
     ) -> Result<Option<(RefinementVerdict, Option<Deviation>)>, RefineError> {
         let returned = || if let Ending::Value(value) = &before.outcome { finest_in(value) } else { None };
         let Some(finest) = shadows.finest.or_else(returned) else { return Ok(None) };
-        let (mut approximates, mut of_target) = (shadows.approximates, Vec::new());
-        let (more, most) = self.wanted();
-        for wanted in [more, most] {
-            for seed in of_target.len() as u64..wanted {
+        of_target.approximates |= shadows.approximates;
+        for wanted in counts {
+            for seed in of_target.runs.len() as u64..*wanted {
                 let noise = Rc::new(Noise::at_most(seed + 1, finest));
                 let plan = Plan::Repeat(&before.closures);
                 let (shadow, steps) =
                     self.target.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
                 self.steps += steps;
-                approximates |= noise.approximates();
+                of_target.approximates |= noise.approximates();
                 if !noise.was_asked() {
                     return Ok(None);
                 }
-                of_target.push(shadow);
+                of_target.runs.push(shadow);
             }
-            if !of_target.iter().all(|shadow| is_alike(after, shadow)) {
+            if !of_target.runs.iter().all(|shadow| is_alike(after, shadow)) {
                 return Ok(None);
             }
             let agreement = self.agreement(shadows, args);
-            let agreement = agreement.and_of_target(of_target.iter()).approximating(approximates);
+            let agreement = agreement.and_of_target(of_target.runs.iter()).approximating(of_target.approximates);
             let verdict = judge_runs(&mut self.cx.clone(), before, after, &agreement);
             if verdict == RefinementVerdict::Allowed {
                 let reason = "rounding in the target leaves no digit of what the source returns".to_string();
@@ -595,6 +622,7 @@ impl<'a> RefinementComparison<'a> {
     /// The verdict on all inputs.
     pub(super) fn conclusion(self, real: RealVerdict) -> Refinement {
         let unreached = self.unreached();
+        let largest_size = self.source.function().and_then(largest_size);
         let (compared, ended, given) = (self.compared, self.ended, self.undecided_given);
         let undecided = if compared == 0 { self.undecided + self.left_open } else { self.undecided };
         let (all, extreme) = (compared + undecided, self.extreme);
@@ -640,6 +668,7 @@ impl<'a> RefinementComparison<'a> {
             differing,
             unknown,
             unreached,
+            largest_size,
             deviation,
         }
     }

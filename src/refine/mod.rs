@@ -32,6 +32,7 @@ pub use unknown::{Assumption, missing};
 pub use unreached::Unreached;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use compare::{RefinementComparison, RefinementTarget};
 
@@ -40,7 +41,7 @@ use crate::book::Rule;
 use crate::eval::EvalOptions;
 use crate::grammar::{IrModule, Name};
 use crate::judge::Cx;
-use crate::value::{ConvertError, Registry, ValueSpec};
+use crate::value::{ConvertError, Registry, SharedCalls, ValueSpec};
 
 /// The verdict on two runs, or on several pairs of runs.
 #[derive(Clone, PartialEq, Debug)]
@@ -85,6 +86,9 @@ pub struct Settings {
     pub keep: bool,
     /// The known properties of the arguments.
     pub known: KnownArguments,
+    /// The calls of `PrimFunc`s that the comparisons with the same ones share: equal calls on equal arguments are
+    /// computed once.
+    pub shared: Rc<SharedCalls>,
     /// The packed functions that the programs can call.
     pub registry: Registry,
     /// The assumptions about packed functions that the registry does not have; `None` if a call of one is an error of
@@ -110,6 +114,7 @@ impl Settings {
             both: false,
             keep: false,
             known: KnownArguments::default(),
+            shared: Rc::default(),
             registry,
             unknown: None,
         }

@@ -11,7 +11,7 @@ use crate::arguments::linked;
 use crate::eval::{EvalOptions, RunObserver, evaluate_then};
 use crate::grammar::{Function, IrModule, StructInfo};
 use crate::judge::{Cx, Ending};
-use crate::value::{Effect, Host, Noise, Registry, Value, ValueSpec, from_specs};
+use crate::value::{Effect, Host, Noise, Registry, SharedCalls, Value, ValueSpec, from_specs};
 
 /// A program in another form than a tree; its implementation runs it.
 pub trait CompiledProgram: fmt::Debug {
@@ -40,6 +40,8 @@ pub(super) struct Subject<'m> {
     pub(super) results: Option<Rc<HashMap<usize, StructInfo>>>,
     /// The packed functions that it can call.
     pub(super) registry: Registry,
+    /// The calls that its runs share with others.
+    pub(super) shared: Rc<SharedCalls>,
     /// How many steps a run may take.
     pub(super) fuel: u64,
     /// The compiled program to run in place of the module.
@@ -66,7 +68,8 @@ impl<'m> Subject<'m> {
             return self.observe_compiled(compiled, cx, args, noise);
         }
         let (results, registry) = (self.results.clone(), self.registry.clone());
-        let options = EvalOptions { results, registry, noise, watch, fuel: self.fuel, ..EvalOptions::default() };
+        let (shared, fuel) = (Some(self.shared.clone()), self.fuel);
+        let options = EvalOptions { results, registry, noise, watch, shared, fuel, ..EvalOptions::default() };
         let args = from_specs(args, &options.registry)?;
         options.noise.iter().for_each(|noise| noise.look_at(&args));
         Ok(evaluate_then(cx, self.module, self.entry, args.clone(), &options, |machine, run| {

@@ -11,6 +11,7 @@ use super::folded::folds_constants;
 use super::observe::Subject;
 use super::open::LEFT_OPEN;
 use super::real::RealVerdict;
+use super::search::elements;
 use crate::arguments::Draw;
 use crate::eval::{EvalOptions, EvalRun, evaluate_then};
 use crate::judge::{Cx, Ending};
@@ -21,6 +22,8 @@ use crate::value::{Elements, Host, Prim, Scalar, Tensor, Value, ValueSpec, from_
 /// On how many draws the programs are compared. If they differ by a polynomial of degree below 16, they agree on a draw
 /// with a probability below 2^-12 (REFINE.RING.ERROR).
 const DRAWS: u32 = 5;
+/// A program is costly if a draw takes more than this part of the steps. Then one draw must do.
+const COSTLY: u64 = 32;
 /// How many draws are tried to get these: on some a divisor has no inverse, or rounding decides an order.
 const MOST_DRAWS: usize = 12;
 /// The maximum magnitude of the drawn numbers.
@@ -82,8 +85,11 @@ fn over_draws(
 ) -> Result<RealVerdict, RefineError> {
     let (mut draws, mut open) = (0, None);
     let limit = comparison.steps.saturating_add(comparison.settings.steps / 4);
+    let mut is_costly = false;
     for index in 0..MOST_DRAWS {
         let Some(args) = input(comparison, given, index) else { break };
+        let steps = comparison.steps;
+        comparison.steps += args.iter().map(elements).sum::<u64>();
         match on_draw(comparison, &args, DrawSeed { seed: index as u64 + 1, reading, coincide: false })? {
             Drawn::Same => draws += 1,
             Drawn::Differs(how) => return Ok(RealVerdict::Different { draw: index as u32 + 1, how }),
@@ -91,8 +97,10 @@ fn over_draws(
             // It would use up its fuel on every draw.
             Drawn::OutOfFuel => return Ok(RealVerdict::Undecided("a run is out of fuel".to_string())),
         }
+        is_costly |= comparison.steps.saturating_sub(steps) > comparison.settings.steps / COSTLY;
         // An operation that the ring lacks is missing on every draw, and a program that is too expensive remains so.
-        if draws == DRAWS || draws == 0 && index >= 3 || comparison.steps > limit {
+        let tried = if is_costly { 0 } else { 3 };
+        if draws == DRAWS || draws > 0 && is_costly || draws == 0 && index >= tried || comparison.steps > limit {
             break;
         }
     }
@@ -101,7 +109,8 @@ fn over_draws(
     }
     // It is not counted: a difference that is zero where numbers coincide is not seen here.
     let last = DrawSeed { seed: MOST_DRAWS as u64 + 1, reading, coincide: true };
-    let coinciding = input(comparison, given, 0).map(|args| on_draw(comparison, &args, last)).transpose()?;
+    let coinciding =
+        input(comparison, given, 0).filter(|_| !is_costly).map(|args| on_draw(comparison, &args, last)).transpose()?;
     Ok(match coinciding {
         Some(Drawn::Differs(how)) => {
             RealVerdict::Different { draw: draws + 1, how: format!("{how}, where numbers of the input are equal") }
@@ -162,7 +171,8 @@ type RingResult = Result<Vec<Value>, Drawn>;
 fn run(subject: &Subject<'_>, cx: &Cx, args: &[ValueSpec], seed: DrawSeed) -> Result<(RingResult, u64), RefineError> {
     let (results, registry) = (subject.results.clone(), subject.registry.clone());
     let ring = Some(seed.reading);
-    let options = EvalOptions { results, registry, fuel: subject.fuel, ring, ..EvalOptions::default() };
+    let shared = Some(subject.shared.clone());
+    let options = EvalOptions { results, registry, fuel: subject.fuel, ring, shared, ..EvalOptions::default() };
     let mut places = Places { next: seed.seed << 32, few: seed.coincide.then_some(FEW) };
     let args: Vec<Value> = from_specs(args, &options.registry)?.iter().map(|value| drawn(value, &mut places)).collect();
     let ended = |fuel: u64, run: EvalRun| (seen(run, &args), options.fuel.saturating_sub(fuel));

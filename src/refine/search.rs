@@ -124,7 +124,7 @@ fn towards_the_unreached(comparison: &mut RefinementComparison<'_>, func: &Funct
 }
 
 /// How many elements a value has, because generating them takes time too.
-fn elements(value: &ValueSpec) -> u64 {
+pub(super) fn elements(value: &ValueSpec) -> u64 {
     if let ValueSpec::Tensor(data) = value {
         data.shape.iter().product()
     } else if let ValueSpec::Tuple(fields) = value {

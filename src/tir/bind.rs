@@ -2,15 +2,23 @@
 
 use std::rc::Rc;
 
-use super::TirArg;
 use super::arithmetic::Arithmetic;
 use super::code::{BufferCode, Int, LoweredFunction, ParamCode};
 use super::error::{TirError, TirResult};
 use super::memory::{BufferView, Memory, StridedDim, compact_strides};
 use super::run::Machine;
 use super::scalar::Repr;
+use super::{TirArg, TirChoices};
 use crate::grammar::{DataType, Name};
-use crate::value::{Account, Kernels, Noise, Scalar, Sides, Tensor};
+use crate::value::{Account, Scalar, Taken, Tensor};
+
+/// A run on arguments.
+pub(super) struct Bound {
+    /// How it ended.
+    pub result: TirResult<Option<Scalar>>,
+    /// The sides that the choices of the program took.
+    pub taken: Vec<Taken>,
+}
 
 /// Matches the arguments, runs the body, and writes the results back.
 pub(super) fn run<N: Arithmetic>(
@@ -18,25 +26,23 @@ pub(super) fn run<N: Arithmetic>(
     args: &[TirArg],
     fuel: &mut u64,
     account: &Rc<Account>,
-    (noise, kernels): (Option<Rc<Noise>>, Kernels),
-    sides: Option<&Sides>,
-) -> TirResult<Option<Scalar>> {
+    choices: &TirChoices,
+) -> Bound {
     if program.params.len() != args.len() {
         let (expected, found) = (program.params.len(), args.len());
-        return Err(Box::new(TirError::Arity { expected, found }));
+        return Bound { result: Err(Box::new(TirError::Arity { expected, found })), taken: Vec::new() };
     }
-    let mut machine = Machine::<N>::new(program, *fuel, account.clone(), noise, kernels);
+    let TirChoices { noise, kernels, .. } = choices;
+    let mut machine = Machine::<N>::new(program, *fuel, account.clone(), noise.clone(), *kernels);
+    machine.begun = noise.as_ref().map_or(0, |noise| noise.of_call());
     let mut tensors = Vec::new();
     let bound = bind(&mut machine, args, &mut tensors);
     let result = bound.and_then(|()| machine.run());
     *fuel = machine.fuel;
-    if let Some(sides) = sides {
-        program.choices.iter().zip(&machine.taken).for_each(|(choice, taken)| sides.take_all(*choice, *taken));
-    }
     for (tensor, memory) in tensors.into_iter().zip(&machine.memory) {
         memory.write_back(tensor);
     }
-    result.map(|()| machine.returned)
+    Bound { result: result.map(|()| machine.returned), taken: machine.taken }
 }
 
 /// Fills the slots of the parameters. A tensor has one memory, even if it is passed several times.

@@ -15,6 +15,8 @@ pub(super) struct Memory<N> {
     pub written: Option<Vec<bool>>,
     /// How many have none.
     missing: usize,
+    /// Whether anything was stored in it.
+    pub stored: bool,
     /// Who shares it.
     pub scope: MemoryScope,
     /// The rounds that accessed each element last, once this is needed.
@@ -115,12 +117,13 @@ impl<N: Arithmetic> Memory<N> {
             MemoryElements::Int(vec![0; count])
         };
         let (written, scope) = (Some(vec![false; count]), buffer.scope);
-        Ok(Memory { data, written, missing: count, scope, touches: Vec::new(), _held: held })
+        Ok(Memory { data, written, missing: count, stored: false, scope, touches: Vec::new(), _held: held })
     }
 
     /// Records that an element has a value.
     #[inline]
     pub fn mark(&mut self, at: usize) {
+        self.stored = true;
         if let Some(element) = self.written.as_mut().and_then(|written| written.get_mut(at))
             && !std::mem::replace(element, true)
         {
@@ -160,16 +163,20 @@ impl<N: Arithmetic> Memory<N> {
         let (scope, touches) = (MemoryScope::Global, Vec::new());
         let written = tensor.readable_elements();
         let missing = written.iter().flatten().filter(|written| !**written).count();
-        Memory { data, written: written.filter(|_| missing > 0), missing, scope, touches, _held: held }
+        let written = written.filter(|_| missing > 0);
+        Memory { data, written, missing, stored: false, scope, touches, _held: held }
     }
 
-    /// Copies the elements back into the tensor that they came from.
+    /// Copies the elements back into the tensor that they came from, if any was stored.
     pub fn write_back(&self, tensor: &Tensor) {
         /// Writes the values over the elements.
         fn copy<S: Copy, T>(from: &[S], to: &mut ndarray::ArrayD<T>, convert: impl Fn(S) -> T) {
             for (to, from) in to.iter_mut().zip(from) {
                 *to = convert(*from);
             }
+        }
+        if !self.stored {
+            return;
         }
         tensor.rewrite(self.written.as_deref(), |elements| match (elements, &self.data) {
             (Elements::Bool(a), MemoryElements::Int(v)) => copy(v, a, |x| x != 0),

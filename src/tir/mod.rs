@@ -21,6 +21,7 @@ mod region;
 mod run;
 mod scalar;
 mod scanning;
+mod sharing;
 mod sorting;
 mod threads;
 
@@ -28,7 +29,7 @@ use std::rc::Rc;
 
 use crate::grammar::tir::PrimFunc;
 use crate::number::ring::RingNumber;
-use crate::value::{Account, Kernels, Noise, Scalar, Side, Sides, Tensor, address};
+use crate::value::{Account, Kernels, Noise, Scalar, SharedCalls, Side, Sides, Tensor, address};
 
 pub use error::TirError;
 
@@ -63,31 +64,41 @@ pub const DEFAULT_FUEL: u64 = 1 << 28;
 /// What keeps `f` from being run to its end, see [`TirError`].
 pub fn interpret(f: &PrimFunc, args: &[TirArg]) -> Result<(), TirError> {
     let mut fuel = DEFAULT_FUEL;
-    interpret_within(f, args, &mut fuel, &Account::new(DEFAULT_MEMORY), None, None, Kernels::Fast).map(|_| ())
+    interpret_within(f, args, &mut fuel, &Account::new(DEFAULT_MEMORY), &TirChoices::default()).map(|_| ())
+}
+
+/// How a function is run.
+#[derive(Clone, Default)]
+pub struct TirChoices {
+    /// With noise, floats that are rounded vary.
+    pub noise: Option<Rc<Noise>>,
+    /// Whether nests of loops may run in the fast way, which gives the same.
+    pub kernels: Kernels,
+    /// The record of the sides that choices take, and that the function ran.
+    pub sides: Option<Rc<Sides>>,
+    /// The results of calls that other runs have computed.
+    pub shared: Option<Rc<SharedCalls>>,
 }
 
 /// [`interpret`] with limits: `fuel` for the statements and iterations, and the elements of arguments and allocations;
-/// the rest remains in it. Allocations are charged to the account while the function runs. With noise, floats that are
-/// rounded vary. Returns the result of the function. `sides` records the sides that choices take, and that the function
-/// ran. `kernels` says whether nests of loops may run in the fast way, which gives the same.
+/// the rest remains in it. Allocations are charged to the account while the function runs. Returns the result of the
+/// function.
 pub fn interpret_within(
     f: &PrimFunc,
     args: &[TirArg],
     fuel: &mut u64,
     account: &Rc<Account>,
-    noise: Option<Rc<Noise>>,
-    sides: Option<&Sides>,
-    kernels: Kernels,
+    choices: &TirChoices,
 ) -> Result<Option<Scalar>, TirError> {
-    let (program, depth) = lower::lower(f, sides.is_some())?;
-    if let Some(sides) = sides {
+    let (program, depth) = lower::lower(f, choices.sides.is_some())?;
+    if let Some(sides) = &choices.sides {
         sides.take(address(f), Side::Holds);
     }
     // Evaluation recurses as deep as the tree.
     stacker::maybe_grow(depth * 4096 + 256 * 1024, depth * 4096 + 1024 * 1024, || {
         let ended = match account.ring() {
-            None => bind::run::<f64>(&program, args, fuel, account, (noise, kernels), sides),
-            Some(_) => bind::run::<RingNumber>(&program, args, fuel, account, (noise, kernels), sides),
+            None => sharing::run::<f64>(f, &program, args, fuel, account, choices),
+            Some(_) => sharing::run::<RingNumber>(f, &program, args, fuel, account, choices),
         };
         ended.map_err(|error| *error)
     })

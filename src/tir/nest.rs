@@ -8,12 +8,15 @@
 //! elements with values, that is done in order. If a lane fails, its round is run by the interpreter of the
 //! tree, which reports the error.
 //!
-//! Not here: noise, rounds that may run at once, and statements other than stores and variables.
+//! With noise each lane varies as its round does in the tree.
+//!
+//! Not here: rounds that may run at once, and statements other than stores and variables.
 
 mod affine;
 mod compile;
 mod fold;
 mod lanes;
+mod noise;
 
 use std::rc::Rc;
 
@@ -21,9 +24,10 @@ use super::arithmetic::Arithmetic;
 use super::code::ForCode;
 use super::error::TirResult;
 use super::run::Machine;
-use crate::value::Side;
+use crate::value::{Noise, Side};
 use compile::{MOST_LANES, Nest, NestCompiler, Refusal};
 use lanes::{Fails, Lanes, Offsets};
+use noise::{NoiseOfLanes, RoundStatements};
 
 /// How often the nest of a loop may turn out to be impossible before it is no longer tried.
 const MOST_REFUSALS: u8 = 3;
@@ -44,7 +48,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
     /// Runs a loop as a nest. Returns whether it was possible.
     pub(super) fn nest(&mut self, f: &'p ForCode) -> TirResult<bool> {
         let refused = self.refused.get(f.slot).copied().unwrap_or(MOST_REFUSALS);
-        if refused >= MOST_REFUSALS || f.beside.is_some() || self.has_noise() || self.rounds.inside() {
+        if refused >= MOST_REFUSALS || f.beside.is_some() || self.rounds.inside() {
             return Ok(false);
         }
         let nest = match NestCompiler::nest(self, f) {
@@ -67,7 +71,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         let inside: i64 = levels[nest.cut + 1..].iter().map(|level| level.count).product();
         let (all, most) = (levels[nest.cut].count, MOST_LANES / inside);
         let mut strip = Strip { numbers: vec![0; levels.len()], inside, lanes: 0 };
-        let mut lanes = prepared(nest, inside, all.min(most));
+        let mut lanes = prepared(nest, inside, all.min(most), self.noise.clone());
         let mut firsts = Firsts::new();
         loop {
             let rounds = most.min(all - strip.numbers[nest.cut]);
@@ -122,10 +126,13 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
                     self.note(Some(*choice), *side);
                 }
                 self.spend(lanes_cost(nest, lanes, starts));
+                self.begun = lanes.noise.as_ref().map_or(self.begun, |noise| noise.begun);
                 return Ok(());
             }
             Err((statement, Fails(lane))) => (statement, lane),
         };
+        let begun = lanes.noise.as_ref().and_then(|noise| noise.begun_before(from, statement));
+        self.begun = begun.unwrap_or(self.begun);
         for lane in from..count {
             self.round(nest, lanes, strip, first + lane, statement)?;
         }
@@ -137,9 +144,12 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         let memory = &mut self.memory;
         // Nothing was stored.
         let anew = |_| (0, Fails(0));
+        lanes.begin_anew();
         lanes.run(&nest.prelude, memory).map_err(anew)?;
+        lanes.begin(self.begun, statements_of(nest), starts);
         if let Some(fold) = &nest.fold {
             lanes.run(&nest.init, memory).map_err(anew)?;
+            lanes.begin_statement(0);
             nest.body.iter().try_for_each(|code| lanes.run(code, memory)).map_err(anew)?;
             return lanes.fold(fold, starts, memory).map_err(|fails| (0, fails));
         }
@@ -147,6 +157,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
             lanes.run(&nest.init, memory).map_err(anew)?;
         }
         for (statement, code) in nest.body.iter().enumerate() {
+            lanes.begin_statement(statement);
             lanes.run(code, memory).map_err(|fails| (statement, fails))?;
         }
         Ok(())
@@ -196,7 +207,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
 }
 
 /// The registers, and the offsets of all lanes.
-fn prepared<N: Arithmetic>(nest: &Nest<'_, N>, inside: i64, rounds: i64) -> Lanes<N> {
+fn prepared<N: Arithmetic>(nest: &Nest<'_, N>, inside: i64, rounds: i64, noise: Option<Rc<Noise>>) -> Lanes<N> {
     let count = (rounds * inside) as usize;
     let mut lanes = Lanes {
         ints: nest.ints.iter().map(|value| vec![value.unwrap_or(0); count]).collect(),
@@ -206,6 +217,7 @@ fn prepared<N: Arithmetic>(nest: &Nest<'_, N>, inside: i64, rounds: i64) -> Lane
         noted: Vec::new(),
         first: 0,
         count: 0,
+        noise: noise.map(|noise| NoiseOfLanes::new(noise, count)),
     };
     for affine in &nest.affine {
         let mut offsets = vec![0i64];
@@ -251,6 +263,11 @@ fn strip_cost<N>(nest: &Nest<'_, N>, strip: &Strip) -> u64 {
     cost
 }
 
+fn statements_of<N>(nest: &Nest<'_, N>) -> RoundStatements {
+    let of_init = nest.block.and_then(|block| block.init.as_ref()).map_or(0, Vec::len) as u64;
+    RoundStatements { of_init, of_body: nest.statements.len() as u64, predicate: nest.predicate }
+}
+
 /// The steps of the statements of lanes.
 fn lanes_cost<N>(nest: &Nest<'_, N>, lanes: &Lanes<N>, starts: &[usize]) -> u64 {
     let active = |lane: &usize| nest.predicate.is_none_or(|predicate| lanes.ints[predicate][*lane] != 0);
@@ -259,7 +276,7 @@ fn lanes_cost<N>(nest: &Nest<'_, N>, lanes: &Lanes<N>, starts: &[usize]) -> u64 
         Some(_) => (0..lanes.count).filter(active).count(),
     } as u64;
     let begun = starts.iter().filter(|lane| active(lane)).count() as u64;
-    let of_init = nest.block.and_then(|block| block.init.as_ref()).map_or(0, Vec::len) as u64;
+    let of_init = statements_of(nest).of_init;
     let blocks = if nest.block.is_some() { lanes.count as u64 } else { 0 };
     blocks + rounds * nest.statements.len() as u64 + begun * of_init
 }

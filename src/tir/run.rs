@@ -41,7 +41,9 @@ pub(super) struct Machine<'p, N> {
     pub memory: Vec<Memory<N>>,
     pub fuel: u64,
     pub account: Rc<Account>,
-    noise: Option<Rc<Noise>>,
+    pub noise: Option<Rc<Noise>>,
+    /// How many stores and variables have begun: each begins its own sequence of noise.
+    pub begun: u64,
     /// Whether nests of loops may run in the fast way.
     kernels: Kernels,
     /// How often the loop of a slot was no nest.
@@ -73,6 +75,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
             fuel,
             account,
             noise,
+            begun: 0,
             kernels,
             refused: vec![0; program.ints],
             touched: Vec::new(),
@@ -130,16 +133,10 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
                 let taken = if self.int(condition)? != 0 { then } else { otherwise };
                 return self.sequence(taken);
             }
-            TirInstr::StoreInt(access, value) => {
-                let value = self.int(value)?;
-                self.store_int(access, value)?;
+            TirInstr::StoreInt(..) | TirInstr::StoreFloat(..) | TirInstr::LetInt(..) | TirInstr::LetFloat(..) => {
+                self.begin_statement();
+                self.statement(op)?;
             }
-            TirInstr::StoreFloat(access, value) => {
-                let value = self.float(value)?;
-                self.store_float(access, value)?;
-            }
-            TirInstr::LetInt(slot, value) => self.ints[*slot] = self.int(value)?,
-            TirInstr::LetFloat(slot, value) => self.floats[*slot] = self.float(value)?,
             TirInstr::Alloc(buffer) => self.alloc(buffer)?,
             TirInstr::Decl(buffer, source) => self.decl(buffer, *source)?,
             TirInstr::Scope(body) => return self.sequence(body),
@@ -179,6 +176,40 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         Ok(Flow::Next)
     }
 
+    /// A store, or the value of a variable.
+    fn statement(&mut self, op: &'p TirInstr) -> TirResult<()> {
+        match op {
+            TirInstr::StoreInt(access, value) => {
+                let value = self.int(value)?;
+                self.store_int(access, value)?;
+            }
+            TirInstr::StoreFloat(access, value) => {
+                let value = self.float(value)?;
+                self.store_float(access, value)?;
+            }
+            TirInstr::LetInt(slot, value) => self.ints[*slot] = self.int(value)?,
+            TirInstr::LetFloat(slot, value) => self.floats[*slot] = self.float(value)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Noise in a statement depends on its number alone, so that nests may compute several at once.
+    #[inline]
+    fn begin_statement(&mut self) {
+        self.begun = self.begun.wrapping_add(1);
+        if let Some(noise) = &self.noise {
+            noise.begin_at(self.begun);
+        }
+    }
+
+    /// Noise behind a loop depends on how many statements have begun.
+    fn end_loop(&self) {
+        if let Some(noise) = &self.noise {
+            noise.begin_at(!self.begun);
+        }
+    }
+
     fn store_int(&mut self, access: &'p Access, value: i64) -> TirResult<()> {
         self.store(access, |data, at| match data {
             MemoryElements::Int(elements) => elements.get_mut(at).map(|element| *element = value),
@@ -207,13 +238,9 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         if step > 0 { Ok((start, stop, step)) } else { Err(Box::new(TirError::Step(step))) }
     }
 
-    /// Whether floats vary.
-    pub fn has_noise(&self) -> bool {
-        self.noise.is_some()
-    }
-
     fn for_loop(&mut self, f: &'p ForCode) -> TirResult<Flow> {
         if self.kernels == Kernels::Fast && self.nest(f)? {
+            self.end_loop();
             return Ok(Flow::Next);
         }
         let (start, stop, step) = self.bounds(f)?;
@@ -236,6 +263,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
             i = i.saturating_add(step);
         }
         self.note(f.choice, Side::of_rounds(rounds));
+        self.end_loop();
         Ok(Flow::Next)
     }
 

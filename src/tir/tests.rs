@@ -1,7 +1,7 @@
 use super::*;
 use crate::grammar::{DataType, TensorData};
 use crate::syntax::tvmscript::tir_parse::parse_prim_func;
-use crate::value::{Account, AllocError, Kernels};
+use crate::value::{Account, AllocError};
 
 fn function(text: &str) -> PrimFunc {
     let module = ruff_python_parser::parse_module(text).unwrap().into_syntax();
@@ -192,9 +192,7 @@ fn loops_end() {
             &args.map(TirArg::Tensor),
             &mut fuel,
             &Account::new(1 << 20),
-            None,
-            None,
-            Kernels::Fast
+            &TirChoices::default()
         ),
         Err(TirError::OutOfFuel)
     );

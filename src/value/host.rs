@@ -9,6 +9,7 @@ use super::effect::Effect;
 use super::noise::Noise;
 use super::object::Value;
 use super::packed::{PackedFunc, Registry};
+use super::shared::SharedCalls;
 use super::sides::Sides;
 use super::stop::Stop;
 use super::tensor::Tensor;
@@ -104,6 +105,11 @@ pub trait Host {
 
     /// The record of the sides that choices take, if there is one.
     fn sides(&self) -> Option<Rc<Sides>> {
+        None
+    }
+
+    /// The results of calls of `PrimFunc`s that other runs have computed, if they are shared.
+    fn shared(&self) -> Option<Rc<SharedCalls>> {
         None
     }
 

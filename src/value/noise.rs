@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::object::{TupleObj, Value};
-use super::tensor::{Scalar, Tensor};
+use super::tensor::{Elements, Scalar, Tensor};
 use crate::judge::with_stack;
 use crate::number::FloatType;
 
@@ -37,6 +37,33 @@ pub struct Noise {
     inexact: Cell<bool>,
     /// How the operator being evaluated rounds.
     rounding: Cell<Option<Rounding>>,
+}
+
+/// What noise has recorded of the operations that it varied.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct NoiseMarks {
+    asked: bool,
+    computes: bool,
+    approximates: bool,
+    overflowed: bool,
+    neared_top: bool,
+    neared_bottom: bool,
+    finest: Option<FloatType>,
+}
+
+impl NoiseMarks {
+    /// What was recorded here or there.
+    pub fn or(self, other: NoiseMarks) -> NoiseMarks {
+        NoiseMarks {
+            asked: self.asked || other.asked,
+            computes: self.computes || other.computes,
+            approximates: self.approximates || other.approximates,
+            overflowed: self.overflowed || other.overflowed,
+            neared_top: self.neared_top || other.neared_top,
+            neared_bottom: self.neared_bottom || other.neared_bottom,
+            finest: other.finest.map(|float| finer(self.finest, float)).or(self.finest),
+        }
+    }
 }
 
 /// How an operator rounds.
@@ -106,13 +133,13 @@ pub fn digits_of_sums(factors: &[&Tensor]) -> f64 {
     let (mut bits, mut sums) = (0.0, Vec::new());
     for factor in factors {
         let (mut least, mut largest, mut sum) = (i32::MAX, 0f64, 0f64);
-        for i in 0..factor.len() {
-            let Some(Scalar::Float(x)) = factor.get(i) else { continue };
+        any_float_of(factor, |x| {
             if x != 0.0 {
                 least = least.min(last_place(x));
                 (largest, sum) = (largest.max(x.abs()), sum + x.abs());
             }
-        }
+            false
+        });
         if least == i32::MAX {
             return 0.0;
         }
@@ -268,6 +295,74 @@ impl Noise {
         if value.is_finite() && !float.round(value).is_finite() {
             self.overflowed.set(true);
         }
+    }
+
+    /// Begins the sequence of a place in a `PrimFunc`: a statement by its number, or the end of a loop. What follows does
+    /// not depend on what was asked before, so that statements that are computed together vary as one after the other.
+    pub fn begin_at(&self, place: u64) {
+        self.resume(self.state_at(place));
+    }
+
+    /// The state in which the sequence of a place begins.
+    pub fn state_at(&self, place: u64) -> u64 {
+        mixed(self.seed.wrapping_mul(0x2545_F491_4F6C_DD1D) ^ mixed(place.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+    }
+
+    /// The state of the sequence.
+    pub fn state(&self) -> u64 {
+        self.state.get()
+    }
+
+    /// Goes on from a state of the sequence.
+    pub fn resume(&self, state: u64) {
+        self.state.set(state);
+    }
+
+    /// All that determines what the noise does next.
+    pub fn key(&self) -> [u64; 6] {
+        let at_most = self.at_most.map_or(0, |float| u64::from(float.digits()));
+        let [state, choices] = self.place();
+        [self.seed, state, choices, at_most, self.without_tops.into(), self.inexact.get().into()]
+    }
+
+    /// How far the noise is in its sequences.
+    pub fn place(&self) -> [u64; 2] {
+        [self.state.get(), self.choices.get()]
+    }
+
+    /// Goes on from a place in the sequences.
+    pub fn go_to(&self, [state, choices]: [u64; 2]) {
+        self.state.set(state);
+        self.choices.set(choices);
+    }
+
+    /// A number that begins the sequences of a call.
+    pub fn of_call(&self) -> u64 {
+        self.next()
+    }
+
+    /// What was recorded so far.
+    pub fn marks(&self) -> NoiseMarks {
+        NoiseMarks {
+            asked: self.asked.get(),
+            computes: self.computes.get(),
+            approximates: self.approximates.get(),
+            overflowed: self.overflowed.get(),
+            neared_top: self.neared_top.get(),
+            neared_bottom: self.neared_bottom.get(),
+            finest: self.finest.get(),
+        }
+    }
+
+    /// Goes back to what was recorded.
+    pub fn back_to(&self, marks: NoiseMarks) {
+        self.asked.set(marks.asked);
+        self.computes.set(marks.computes);
+        self.approximates.set(marks.approximates);
+        self.overflowed.set(marks.overflowed);
+        self.neared_top.set(marks.neared_top);
+        self.neared_bottom.set(marks.neared_bottom);
+        self.finest.set(marks.finest);
     }
 
     /// The next number of the sequence (SplitMix64).
@@ -490,15 +585,36 @@ const NEAR: f64 = 4.0;
 fn for_each_float(value: &Value, each: &mut dyn FnMut(FloatType, f64), seen: &mut FxHashSet<*const TupleObj>) {
     if let Value::Tensor(tensor) = value {
         let Some(float) = tensor.dtype().float_type() else { return };
-        for i in 0..tensor.len() {
-            if let Some(Scalar::Float(x)) = tensor.get(i) {
-                each(float, x);
-            }
-        }
+        any_float_of(tensor, |x| {
+            each(float, x);
+            false
+        });
     } else if let Value::Tuple(tuple) = value
         && seen.insert(Rc::as_ptr(tuple))
     {
         with_stack(|| tuple.fields().iter().for_each(|field| for_each_float(field, each, seen)));
+    }
+}
+
+/// Whether some float of a tensor has a property.
+fn any_float_of(tensor: &Tensor, mut is_such: impl FnMut(f64) -> bool) -> bool {
+    match &*tensor.elements() {
+        Elements::Float16(a) => a.iter().any(|x| is_such(x.to_f64())),
+        Elements::BFloat16(a) => a.iter().any(|x| is_such(x.to_f64())),
+        Elements::Float32(a) => a.iter().any(|x| is_such(f64::from(*x))),
+        Elements::Float64(a) => a.iter().any(|x| is_such(*x)),
+        Elements::Small(format, a) => a.iter().any(|x| is_such(format.value(*x))),
+        Elements::Bool(_)
+        | Elements::Int8(_)
+        | Elements::Int16(_)
+        | Elements::Int32(_)
+        | Elements::Int64(_)
+        | Elements::UInt8(_)
+        | Elements::UInt16(_)
+        | Elements::UInt32(_)
+        | Elements::UInt64(_)
+        | Elements::Narrow(..)
+        | Elements::Ring(..) => false,
     }
 }
 
@@ -520,9 +636,8 @@ fn has_float_in(
 ) -> bool {
     values.iter().any(|value| {
         if let Value::Tensor(tensor) = value {
-            let such = |i| matches!(tensor.get(i), Some(Scalar::Float(x)) if is_such(x));
             let found = tensor.dtype().float_type();
-            found.is_some() && (kind.is_none() || kind == found) && (0..tensor.len()).any(such)
+            found.is_some() && (kind.is_none() || kind == found) && any_float_of(tensor, is_such)
         } else if let Value::Tuple(tuple) = value {
             seen.insert(Rc::as_ptr(tuple)) && with_stack(|| has_float_in(tuple.fields(), kind, is_such, seen))
         } else {
@@ -538,7 +653,8 @@ fn finer(known: Option<FloatType>, float: FloatType) -> FloatType {
 
 /// The smallest number with all digits of the type; hardware may replace smaller ones by 0.
 pub fn least_normal(float: FloatType) -> f64 {
-    2f64.powi((float.least_exponent() + float.digits() as i32 - 1).max(-1022))
+    let exponent = (float.least_exponent() + float.digits() as i32 - 1).max(-1022);
+    f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 /// The distance between adjacent floats of a magnitude, which is positive and finite.

@@ -233,12 +233,20 @@ impl Lodging {
     /// For each element of this size, whether it can be read.
     pub fn readable(&self, element: u64) -> Vec<bool> {
         let count = self.size.checked_div(element).unwrap_or(0);
+        let (start, end) = (self.offset, self.offset + count * element);
         let written = self.storage.written.borrow();
-        let is_own = |i: u64| {
-            let range = self.offset + i * element..self.offset + (i + 1) * element;
-            written.gap(&range).is_none() && written.foreign(&range, self.family).is_none()
-        };
-        (0..count).map(is_own).collect()
+        // How many bytes of each element are its own.
+        let mut own = vec![0; usize::try_from(count).unwrap_or(0)];
+        for (from, run) in written.touching(&(start..end)).filter(|(_, run)| run.by == self.family) {
+            let (mut at, last) = (from.max(start) - start, run.end.min(end) - start);
+            while at < last {
+                let (nth, next) = (at / element, (at / element + 1) * element);
+                let part = next.min(last) - at;
+                own.get_mut(nth as usize).into_iter().for_each(|own| *own += part);
+                at += part;
+            }
+        }
+        own.into_iter().map(|own| own == element).collect()
     }
 
     /// Whether both have a byte in common.

@@ -402,6 +402,11 @@ impl Scalar {
 }
 
 impl Elements {
+    /// How many bytes the elements take.
+    pub fn size(&self) -> usize {
+        for_elements!(self, array => array.iter().next().map_or(0, size_of_val).saturating_mul(array.len()))
+    }
+
     /// Zeros of a datatype. An error if tensors cannot have elements of it.
     fn zeros(dtype: DataType, shape: &[usize]) -> Result<Elements, TensorDataError> {
         let shape = IxDyn(shape);
@@ -652,8 +657,22 @@ impl Tensor {
         }
     }
 
+    /// The bytes of the elements, in pieces.
+    pub(super) fn for_each_bytes(&self, mut each: impl FnMut(&[u8])) {
+        /// How many elements a piece has.
+        const PIECE: usize = 1024;
+        let mut bytes = Vec::with_capacity(PIECE * size_of::<RingNumber>());
+        for_elements!(&*self.elements(), array => {
+            for piece in array.as_slice().unwrap_or_default().chunks(PIECE) {
+                piece.iter().for_each(|x| x.to_bytes(&mut bytes));
+                each(&bytes);
+                bytes.clear();
+            }
+        });
+    }
+
     fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(self.elements().size());
         for_elements!(&*self.elements(), array => array.iter().for_each(|x| x.to_bytes(&mut bytes)));
         bytes
     }

@@ -13,7 +13,8 @@ mod verdict;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -33,7 +34,7 @@ use code::CodeStages;
 use contracts::{BrokenContract, Properties, changes_its_result};
 use params::related;
 use passes::{Steps, steps};
-use relax_spec::arguments::linked;
+use relax_spec::arguments::{largest_size, linked};
 use relax_spec::book::Edition;
 use relax_spec::eval;
 use relax_spec::grammar::{IrModule, Name};
@@ -42,7 +43,7 @@ use relax_spec::reading;
 use relax_spec::refine::{RefineError, Refinement, RefinementVerdict, Settings, missing, refine};
 use relax_spec::syntax::load::{ExternalForm, SourceRef};
 use relax_spec::syntax::tvmscript::{Dialect, Which, print_module};
-use relax_spec::value::ValueSpec;
+use relax_spec::value::{SharedCalls, ValueSpec};
 use sequences::{sequence, shortest, told};
 use verdict::{Judged, PassVerdict, inputs};
 
@@ -128,6 +129,8 @@ struct Blamer<'a> {
     given: Vec<Vec<ValueSpec>>,
     steps: Vec<PassStep>,
     interrupt: Interrupt,
+    /// What the passes leave as it is, is computed once.
+    shared: Rc<SharedCalls>,
     /// Whether lines are printed.
     tells: bool,
 }
@@ -212,8 +215,14 @@ pub fn run(args: &Args) -> CommandResult {
         [] => vec![PassStep { name: args.pipeline.clone(), arguments: None }],
         passes => passes.iter().flat_map(|Steps(steps)| steps.iter().cloned()).collect(),
     };
-    let blamer = Blamer { args, source, entry, given, steps, interrupt: interrupt()?, tells: true };
+    let blamer =
+        Blamer { args, source, entry, given, steps, interrupt: interrupt()?, shared: Rc::default(), tells: true };
     let mut worst = Exit::AsExpected;
+    if let Some(size) = linked(&blamer.source, &blamer.entry).and_then(largest_size)
+        && args.format == ReportFormat::Human
+    {
+        print(&format!("sizes that the signature leaves open are at most {size}: its weights are large\n"))?;
+    }
     for adapter in Adapter::named(Some(&args.adapter), STARTUP)? {
         if args.format == ReportFormat::Human {
             print(&format!("{adapter}\n"))?;
@@ -240,12 +249,13 @@ impl Blamer<'_> {
         if let Some(refusal) = &refusal {
             self.tell_refusal(refusal)?;
         }
+        let begin = Instant::now();
         let whole = match &refusal {
             Some(_) => PassVerdict::Open("TVM refuses the program".to_string()),
             None => self.judge(&self.source, &record.last, dialect, None)?,
         };
         if refusal.is_none() {
-            self.tell("the whole pipeline", &Judged::from(whole.clone()))?;
+            self.tell("the whole pipeline", &Judged { took: begin.elapsed(), ..Judged::from(whole.clone()) })?;
         }
         // The generated code is not a part of the last module.
         if let Some(pass) = record.blamed.as_ref().filter(|_| refusal.is_none() && !record.is_of_code) {
@@ -301,7 +311,7 @@ impl Blamer<'_> {
     /// The same with another program and other passes.
     fn with(&self, source: IrModule, given: Vec<Vec<ValueSpec>>, steps: Vec<PassStep>) -> Blamer<'_> {
         let (args, entry, interrupt) = (self.args, self.entry.clone(), self.interrupt.clone());
-        Blamer { args, source, entry, given, steps, interrupt, tells: false }
+        Blamer { args, source, entry, given, steps, interrupt, shared: self.shared.clone(), tells: false }
     }
 
     /// The pass to blame, without any output; none if no pass ends in time.
@@ -445,6 +455,7 @@ impl Blamer<'_> {
             record.code.take(stage);
             return Ok(());
         }
+        let begin = Instant::now();
         let (mut apart, mut made, module) = (false, None, module_of(&stage));
         let is_read = module.as_ref().is_none_or(Result::is_ok);
         let (verdict, name) = match module {
@@ -475,6 +486,7 @@ impl Blamer<'_> {
             judged.broken.extend(changes_its_result(&stage.pass, record.changed.as_deref()));
             record.changed = Some(stage.pass.clone());
         }
+        judged.took = begin.elapsed();
         Ok(self.conclude_pass(record, &name, &judged)?)
     }
 
@@ -556,7 +568,8 @@ impl Blamer<'_> {
     }
 
     fn settings(&self) -> Result<Settings, Failure> {
-        let mut settings = Settings { seed: self.args.seed, ..Settings::runs(self.args.runs) };
+        let (seed, shared) = (self.args.seed, self.shared.clone());
+        let mut settings = Settings { seed, shared, steps: STEPS, ..Settings::runs(self.args.runs) };
         self.args.assuming.assume(&mut settings)?;
         Ok(settings)
     }
@@ -621,6 +634,8 @@ fn newly_unknown(before: &IrModule, refinement: &Refinement) -> Option<Name> {
     refinement.unknown.iter().find(|name| !known.contains(*name)).cloned()
 }
 
+/// The steps of all runs of a pass after which no further input is generated: large programs run on few.
+const STEPS: u64 = 12_000_000;
 /// The step after all passes.
 const CODE_GENERATION: &str = "code generation";
 /// The pass that lowers operators.

@@ -423,6 +423,9 @@ impl RefinementReport<'_> {
             let _ = writeln!(text, "  as real functions: {}", self.cut(&self.refinement.real.to_string()));
             let _ = writeln!(text, "  within rounding: {}", if within { "yes" } else { "no" });
         }
+        if let Some(size) = self.refinement.largest_size {
+            let _ = writeln!(text, "  sizes that the signature leaves open are at most {size}: its weights are large");
+        }
         let open = matches!(verdict, RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_));
         if let Some(reason) = reason.as_ref().filter(|_| !open) {
             let _ = match undecided {
@@ -623,6 +626,7 @@ impl RefinementReport<'_> {
             "compared": compared,
             "ended": ended,
             "undecided": undecided,
+            "largest_size": self.refinement.largest_size,
             "reason": reason,
             "differing": differing,
             "deviation": deviation,

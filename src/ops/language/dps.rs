@@ -8,7 +8,7 @@ use crate::ops::EvalArgs;
 use crate::ops::kernel::fail;
 use crate::ops::language::call_form::CallForm;
 use crate::ops::language::in_place::{inplace_indices, may_all_be_fresh};
-use crate::ops::language::prim_func::{result_misfit, run_prim_func};
+use crate::ops::language::prim_func::{may_write_param, result_misfit, run_prim_func};
 use crate::value::{
     Held, Host, PackedCallContract, PackedFunc, PrimFuncObj, ResultContract, Stop, Tensor, Value, count,
 };
@@ -58,7 +58,10 @@ fn run(
     let kept: Vec<&Value> =
         call.inputs.iter().enumerate().filter(|(i, _)| !aliases.contains(&Some(*i))).map(|(_, input)| input).collect();
     let _held = paid(m, &kept)?;
-    let before: Vec<_> = kept.iter().copied().map(contents).collect();
+    let may_change = |i: usize| !aliases.contains(&Some(i)) && may_write_param(&func.func, i);
+    let watched: Vec<&Value> =
+        call.inputs.iter().enumerate().filter(|(i, _)| may_change(*i)).map(|(_, input)| input).collect();
+    let before: Vec<_> = watched.iter().copied().map(contents).collect();
     let inputs = m.cx().conclude(rule!("OP.CALLTIR.ARG-ORDER"), call.inputs.clone());
     let first_output = inputs.len();
     let mut args = destination_passing(m, inputs, &fresh);
@@ -66,7 +69,7 @@ fn run(
     args.extend(tir_vars(m, a)?);
     run_prim_func(m, &func, &args, written)?;
     // OP.CALLTIR.MUTATES-INPUT: if an input changes that is not an output, the behaviour is unspecified.
-    let unchanged = kept.iter().copied().map(contents).eq(before);
+    let unchanged = watched.iter().copied().map(contents).eq(before);
     if !m.cx().premise(rule!("OP.CALLTIR.MUTATES-INPUT"), 1, unchanged) {
         return Err(Stop::unspecified(format!(
             "@{} mutates an input [{}]",

@@ -9,7 +9,7 @@ use crate::judge::with_stack;
 use crate::ops::kernel::fail;
 use crate::ops::{applied, inspection};
 use crate::struct_info::returned_datatype;
-use crate::tir::{TirArg, TirError, interpret_within};
+use crate::tir::{TirArg, TirChoices, TirError, interpret_within};
 use crate::value::{Host, PackedFunc, Poison, Prim, PrimFuncObj, Returned, Scalar, Stop, Tensor, Value};
 
 /// Runs a `PrimFunc` on all its arguments. Those at `outputs` are destination buffers, which are checked.
@@ -65,8 +65,9 @@ fn returned_by(
     order_of_nan(m, func, &args)?;
     let poison: Vec<Option<Poison>> = args.iter().map(|arg| poison_of(m, arg)).collect();
     let mut fuel = m.fuel_left();
-    let (account, sides, kernels) = (m.account().clone(), m.sides(), m.kernels());
-    let result = interpret_within(&func.func, &args, &mut fuel, &account, m.noise(), sides.as_deref(), kernels);
+    let account = m.account().clone();
+    let choices = TirChoices { noise: m.noise(), kernels: m.kernels(), sides: m.sides(), shared: m.shared() };
+    let result = interpret_within(&func.func, &args, &mut fuel, &account, &choices);
     m.spend(m.fuel_left().saturating_sub(fuel))?;
     let misfit = result.as_ref().is_err_and(|error| is_misfit_of_output(&func.func, error, outputs));
     match result {
@@ -145,6 +146,11 @@ fn sorts(stmts: &[Stmt]) -> bool {
 
 fn is_sort(name: &str) -> bool {
     name.starts_with("tvm.contrib.sort.") || name == "tvm.contrib.thrust.sort"
+}
+
+/// Whether a function may write to the buffer of a parameter. It may write to one that it does not have.
+pub(super) fn may_write_param(func: &PrimFunc, nth: usize) -> bool {
+    func.params.get(nth).map(param_name).is_none_or(|name| may_write(&func.body, name))
 }
 
 /// Whether statements may write to a buffer: they store to it, or memory may get another name in them.

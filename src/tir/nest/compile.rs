@@ -179,6 +179,9 @@ impl<'m, 'p, N: Arithmetic> NestCompiler<'m, 'p, N> {
         let cut = cut(&self.space);
         let (predicate, starts) = self.prelude()?;
         let prelude = std::mem::take(&mut self.code);
+        if self.varies(&prelude) {
+            return None;
+        }
         let one = match statements {
             [one] => self.folded(one, init, cut, predicate),
             _ => None,
@@ -199,6 +202,9 @@ impl<'m, 'p, N: Arithmetic> NestCompiler<'m, 'p, N> {
                 (init_code, body, None)
             }
         };
+        if self.varies(&init) {
+            return None;
+        }
         let one_by_one = self.is_one_by_one(fold.is_some(), statements.len(), cut);
         Some(Nest {
             space: self.space,
@@ -503,6 +509,16 @@ impl<'m, 'p, N: Arithmetic> NestCompiler<'m, 'p, N> {
         self.machine.account.ring().is_some()
     }
 
+    /// Whether it may be open which of two floats is larger: in the ring, and for NaN where floats vary.
+    fn may_be_open(&self) -> bool {
+        self.is_ring() || self.machine.noise.is_some()
+    }
+
+    /// Whether code computes floats that vary.
+    fn varies(&self, code: &[Step]) -> bool {
+        self.machine.noise.is_some() && code.iter().any(Step::rounds)
+    }
+
     fn whole(&mut self, op: NestIntOp, o: &'p (Int, Int), repr: Repr, mask: Option<Reg>) -> Option<Reg> {
         let (a, b) = self.ints(o, mask)?;
         self.int_by(|to| Step::Whole { to, op, a, b, repr })
@@ -585,12 +601,12 @@ impl<'m, 'p, N: Arithmetic> NestCompiler<'m, 'p, N> {
             Float::Div(o, float) => self.field(Field::Over, o, *float, mask),
             Float::Binary(op, o, float) => {
                 let (a, b, op, float) = (self.float(&o.0, mask)?, self.float(&o.1, mask)?, *op, *float);
-                self.fails |= self.is_ring();
+                self.fails |= self.may_be_open();
                 self.float_by(|to| Step::FloatBinary { to, op, a, b, float, mask })
             }
             Float::Picked(choice, op, o, float) => {
                 let (a, b, op, float) = (self.float(&o.0, mask)?, self.float(&o.1, mask)?, *op, *float);
-                (self.fails, self.notes) = (self.fails || self.is_ring(), true);
+                (self.fails, self.notes) = (self.fails || self.may_be_open(), true);
                 let picked = self.float_by(|to| Step::FloatBinary { to, op, a, b, float, mask })?;
                 self.code.push(Step::NoteFloats { choice: *choice, a, b, picked, mask });
                 Some(picked)
@@ -606,16 +622,16 @@ impl<'m, 'p, N: Arithmetic> NestCompiler<'m, 'p, N> {
             }
             Float::Round(e, from, float) => {
                 let (a, from, float) = (self.float(e, mask)?, *from, *float);
-                self.float_by(|to| Step::Cast { to, a, from, float })
+                self.float_by(|to| Step::Cast { to, a, from, float, mask })
             }
             Float::Unary(function, e, float) => {
                 let (a, function, float) = (self.float(e, mask)?, *function, *float);
-                self.float_by(|to| Step::Function { to, function, a, float })
+                self.float_by(|to| Step::Function { to, function, a, float, mask })
             }
             Float::Binary2(function, o, float) => {
                 let (a, b) = (self.float(&o.0, mask)?, self.float(&o.1, mask)?);
                 let (function, float) = (*function, *float);
-                self.float_by(|to| Step::FunctionOfTwo { to, function, a, b, float })
+                self.float_by(|to| Step::FunctionOfTwo { to, function, a, b, float, mask })
             }
             Float::Let(l) => {
                 self.binding(&l.0, mask)?;
@@ -627,7 +643,7 @@ impl<'m, 'p, N: Arithmetic> NestCompiler<'m, 'p, N> {
 
     fn field(&mut self, op: Field, o: &'p (Float, Float), float: FloatType, mask: Option<Reg>) -> Option<Reg> {
         let (a, b) = (self.float(&o.0, mask)?, self.float(&o.1, mask)?);
-        self.float_by(|to| Step::Field { to, op, a, b, float })
+        self.float_by(|to| Step::Field { to, op, a, b, float, mask })
     }
 
     // Statements and accesses.

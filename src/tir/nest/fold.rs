@@ -4,6 +4,7 @@ use super::super::arithmetic::Arithmetic;
 use super::super::memory::{Memory, MemoryElements};
 use super::super::scalar::{FloatOp, IntOp, Repr, float_binary};
 use super::lanes::{Fails, Field, Lanes, NestIntOp, Reg};
+use super::noise::of_field;
 use crate::number::FloatType;
 use crate::value::Side;
 
@@ -52,14 +53,14 @@ impl<T: Copy> Series<'_, T> {
         from: usize,
         to: usize,
         element: T,
-        combine: &mut impl FnMut(T, &[T]) -> Result<T, (T, usize)>,
+        combine: &mut impl FnMut(T, &[T], usize) -> Result<T, (T, usize)>,
     ) -> Result<T, (T, usize)> {
         if self.mask.is_none() {
-            return combine(element, &self.values[from..to]);
+            return combine(element, &self.values[from..to], from);
         }
         (from..to).filter(|lane| self.is_active(*lane)).try_fold(element, |acc, lane| {
             let one = std::slice::from_ref(&self.values[lane]);
-            combine(acc, one).map_err(|(acc, _)| (acc, lane - from))
+            combine(acc, one, lane).map_err(|(acc, _)| (acc, lane - from))
         })
     }
 }
@@ -94,6 +95,7 @@ impl<N: Arithmetic> Lanes<N> {
                 noted.push((choice, if first { Side::First } else { Side::Second }));
             }
         };
+        memory.stored = true;
         let mut marks = Vec::new();
         let written = memory.written.as_deref();
         let result = match &mut memory.data {
@@ -127,7 +129,7 @@ impl<N: Arithmetic> Lanes<N> {
         let series = self.series(fold, &self.ints, firsts);
         let operands = |acc, x| if fold.left { (acc, x) } else { (x, acc) };
         match fold.op {
-            FoldOp::Whole(op, repr) => self.runs(fold, to, &series, |mut acc, values| {
+            FoldOp::Whole(op, repr) => self.runs(fold, to, &series, |mut acc, values, _| {
                 for x in values {
                     let (a, b) = operands(acc, *x);
                     acc = repr.wrap(match op {
@@ -138,7 +140,7 @@ impl<N: Arithmetic> Lanes<N> {
                 }
                 Ok(acc)
             }),
-            FoldOp::Int(op, repr) => self.runs(fold, to, &series, |mut acc, values| {
+            FoldOp::Int(op, repr) => self.runs(fold, to, &series, |mut acc, values, _| {
                 for (lane, x) in values.iter().enumerate() {
                     let (a, b) = operands(acc, *x);
                     acc = repr.binary(op, a, b).map_err(|_| (acc, lane))?;
@@ -159,8 +161,15 @@ impl<N: Arithmetic> Lanes<N> {
     ) -> Result<(), Fails> {
         let series = self.series(fold, &self.floats, firsts);
         let operands = |acc, x| if fold.left { (acc, x) } else { (x, acc) };
-        match fold.op {
-            FoldOp::Field(op, float) => self.runs(fold, to, &series, |acc, values| {
+        match (fold.op, &self.noise) {
+            (FoldOp::Field(op, float), Some(noise)) => self.runs(fold, to, &series, |mut acc, values, from| {
+                for (lane, x) in (from..).zip(values) {
+                    let (a, b) = operands(acc, *x);
+                    acc = noise.last_of(lane, |noise| of_field(noise, op, a, b, float));
+                }
+                Ok(acc)
+            }),
+            (FoldOp::Field(op, float), None) => self.runs(fold, to, &series, |acc, values, _| {
                 Ok(match op {
                     Field::Plus => acc.accumulated(values, float),
                     Field::Times => values.iter().fold(acc, |acc, x| acc.times(*x).rounded(|x| float.round(x))),
@@ -171,26 +180,30 @@ impl<N: Arithmetic> Lanes<N> {
                     }),
                 })
             }),
-            FoldOp::Float(op, float) => self.runs(fold, to, &series, |mut acc, values| {
+            (FoldOp::Float(op, float), noise) => self.runs(fold, to, &series, |mut acc, values, _| {
                 for (lane, x) in values.iter().enumerate() {
                     let (a, b) = operands(acc, *x);
-                    acc = float_binary(float, op, a, b).map_err(|_| (acc, lane))?;
+                    let decided = match noise {
+                        Some(noise) => noise.binary(float, op, a, b),
+                        None => float_binary(float, op, a, b),
+                    };
+                    acc = decided.map_err(|_| (acc, lane))?;
                     note(a == b, acc == a);
                 }
                 Ok(acc)
             }),
-            FoldOp::Whole(..) | FoldOp::Int(..) => Err(Fails(0)),
+            (FoldOp::Whole(..) | FoldOp::Int(..), _) => Err(Fails(0)),
         }
     }
 
-    /// Goes through the runs of lanes that have the same element. `combine` gives an element combined with values; if
-    /// it fails, what it was before that, and at which of the values.
+    /// Goes through the runs of lanes that have the same element. `combine` gives an element combined with values, the
+    /// first of which is that of the given lane; if it fails, what it was before that, and at which of the values.
     fn runs<T: Copy>(
         &self,
         fold: &Fold,
         to: FoldedElements<T>,
         series: &Series<T>,
-        mut combine: impl FnMut(T, &[T]) -> Result<T, (T, usize)>,
+        mut combine: impl FnMut(T, &[T], usize) -> Result<T, (T, usize)>,
     ) -> Result<(), Fails> {
         let (offsets, base) = self.affine[fold.at];
         let offsets = &self.offsets[offsets];

@@ -3,6 +3,7 @@
 use super::super::arithmetic::Arithmetic;
 use super::super::memory::{Memory, MemoryElements};
 use super::super::scalar::{Compare, FloatOp, IntOp, Repr, Test, compare_floats, float_binary, of_int, test};
+use super::noise::NoiseOfLanes;
 use crate::grammar::DataType;
 use crate::number::FloatType;
 use crate::number::real::{BinaryFunction, Function};
@@ -49,7 +50,8 @@ pub(super) enum IntFunction {
     Nonzero,
 }
 
-/// An instruction. A mask is a register; only the lanes in which it is not 0 can fail, or are recorded.
+/// An instruction. A mask is a register; only the lanes in which it is not 0 can fail, are recorded, or take numbers of
+/// noise.
 pub(super) enum Step {
     Affine {
         to: Reg,
@@ -160,6 +162,7 @@ pub(super) enum Step {
         a: Reg,
         b: Reg,
         float: FloatType,
+        mask: Option<Reg>,
     },
     FloatBinary {
         to: Reg,
@@ -180,12 +183,14 @@ pub(super) enum Step {
         a: Reg,
         from: FloatType,
         float: FloatType,
+        mask: Option<Reg>,
     },
     Function {
         to: Reg,
         function: Function,
         a: Reg,
         float: FloatType,
+        mask: Option<Reg>,
     },
     FunctionOfTwo {
         to: Reg,
@@ -193,6 +198,7 @@ pub(super) enum Step {
         a: Reg,
         b: Reg,
         float: FloatType,
+        mask: Option<Reg>,
     },
     /// Records the sides that a condition takes.
     NoteCondition {
@@ -215,6 +221,20 @@ pub(super) enum Step {
         picked: Reg,
         mask: Option<Reg>,
     },
+}
+
+impl Step {
+    /// Whether it rounds floats, or decides between them.
+    pub fn rounds(&self) -> bool {
+        matches!(
+            self,
+            Step::Field { .. }
+                | Step::FloatBinary { .. }
+                | Step::Cast { .. }
+                | Step::Function { .. }
+                | Step::FunctionOfTwo { .. }
+        )
+    }
 }
 
 /// The lane that fails.
@@ -269,10 +289,12 @@ pub(super) struct Lanes<N> {
     /// The lanes of the strip that are computed: the first one and their number.
     pub first: usize,
     pub count: usize,
+    /// The noise in the floats that are rounded.
+    pub noise: Option<NoiseOfLanes>,
 }
 
 #[inline]
-fn masked(mask: Option<&[i64]>, lane: usize) -> bool {
+pub(super) fn masked(mask: Option<&[i64]>, lane: usize) -> bool {
     mask.is_none_or(|mask| mask[lane] != 0)
 }
 
@@ -381,8 +403,11 @@ impl<N: Arithmetic> Lanes<N> {
     }
 
     fn float_step(&mut self, step: &Step) -> Done {
+        if self.noise.is_some() && step.rounds() {
+            return self.varied(step);
+        }
         match *step {
-            Step::Field { to, op, a, b, float } => match op {
+            Step::Field { to, op, a, b, float, mask: _ } => match op {
                 Field::Plus => self.rounded2(to, a, b, float, |a, b| a.plus(b)),
                 Field::Minus => self.rounded2(to, a, b, float, |a, b| a.minus(b)),
                 Field::Times => self.rounded2(to, a, b, float, |a, b| a.times(b)),
@@ -413,11 +438,11 @@ impl<N: Arithmetic> Lanes<N> {
                 }
                 self.floats[to] = out;
             }
-            Step::Cast { to, a, from, float } => self.floats2(to, a, a, |a, _| a.cast(from, float)),
-            Step::Function { to, function, a, float } => {
+            Step::Cast { to, a, from, float, mask: _ } => self.floats2(to, a, a, |a, _| a.cast(from, float)),
+            Step::Function { to, function, a, float, mask: _ } => {
                 self.floats2(to, a, a, |a, _| a.applied(function).rounded(|value| float.round(value)));
             }
-            Step::FunctionOfTwo { to, function, a, b, float } => {
+            Step::FunctionOfTwo { to, function, a, b, float, mask: _ } => {
                 self.floats2(to, a, b, |a, b| a.applied_to(b, function).rounded(|value| float.round(value)));
             }
             Step::SelectFloat { to, condition, a, b } => {
@@ -612,6 +637,7 @@ impl<N: Arithmetic> Lanes<N> {
         let Some(memory) = memory.get_mut(to.memory) else { return Err(Fails(0)) };
         let mask = mask.map(|mask| self.ints[mask].as_slice());
         let mut done = Ok(());
+        memory.stored = true;
         let Some(data) = elements(&mut memory.data) else { return Err(Fails(0)) };
         let mut marks = Vec::new();
         for (lane, value) in values[..self.count].iter().enumerate() {

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use ruff_python_ast::Stmt;
 
@@ -11,13 +12,13 @@ use super::super::bind::bind;
 use super::super::code::TirInstr;
 use super::super::lower::lower;
 use super::super::run::Machine;
-use super::super::{TirArg, TirError, interpret_within};
+use super::super::{TirArg, TirChoices, TirError, interpret_within};
 use super::compile::NestCompiler;
 use crate::grammar::tir::{Expr, Param, PrimFunc};
 use crate::grammar::{DataType, Name};
 use crate::number::real::ConstantReading;
 use crate::syntax::tvmscript::tir_parse::parse_prim_func;
-use crate::value::{Account, Kernels, Scalar, Sides, Tensor};
+use crate::value::{Account, Kernels, Noise, Scalar, SharedCalls, Sides, Tensor};
 
 /// All functions of a Python file, also those in classes.
 fn functions(text: &str) -> Vec<PrimFunc> {
@@ -121,21 +122,32 @@ fn bits(scalar: Option<Scalar>) -> String {
     }
 }
 
-/// The ending of a run, the steps left unless it failed, the sides taken, and the tensors afterwards.
-fn ran(
-    f: &PrimFunc,
-    args: &[TirArg],
-    fuel: u64,
+/// What a case runs with.
+#[derive(Clone)]
+struct Case {
     ring: bool,
     noting: bool,
+    /// The seed of the noise.
+    noise: Option<u64>,
     kernels: Kernels,
-) -> (String, u64, Vec<String>) {
-    let account = Account::computing(1 << 30, ring.then_some(ConstantReading::Exact));
-    let (mut left, sides) = (fuel, Sides::default());
-    let result = interpret_within(f, args, &mut left, &account, None, noting.then_some(&sides), kernels);
+    shared: Option<Rc<SharedCalls>>,
+}
+
+/// The ending of a run, the steps left unless it failed, the sides taken, and the tensors afterwards.
+fn ran(f: &PrimFunc, args: &[TirArg], fuel: u64, case: &Case) -> (String, u64, Vec<String>) {
+    let account = Account::computing(1 << 30, case.ring.then_some(ConstantReading::Exact));
+    let (mut left, sides) = (fuel, Rc::new(Sides::default()));
+    let noise = case.noise.map(|seed| Rc::new(Noise::new(seed)));
+    let noting = case.noting.then(|| sides.clone());
+    let (kernels, shared) = (case.kernels, case.shared.clone());
+    let choices = TirChoices { noise: noise.clone(), kernels, sides: noting, shared };
+    let result = interpret_within(f, args, &mut left, &account, &choices);
     let counts = matches!(result, Ok(_) | Err(TirError::OutOfFuel));
     let ending = match result {
-        Ok(value) => format!("{} {}", bits(value), sides.count()),
+        Ok(value) => {
+            let marks = noise.map(|noise| (noise.marks(), noise.state()));
+            format!("{} {} {marks:?}", bits(value), sides.count())
+        }
         Err(error) => error.to_string(),
     };
     let tensors = args.iter().filter_map(TirArg::as_tensor).map(|tensor| {
@@ -148,19 +160,24 @@ fn ran(
 /// Runs a function in both ways, with all and with half of the steps that it takes.
 fn agree(f: &PrimFunc, name: &str) -> bool {
     let mut ends = false;
-    for case in 0..8u64 {
-        let (ring, fresh, noting) = (case & 1 != 0, case & 2 != 0, case & 4 != 0);
-        let args = || arguments(f, case, ring, fresh);
-        let (Some(x), Some(y)) = (args(), args()) else { return false };
-        let mut fuel = 3_000_000;
-        let plain = ran(f, &x, fuel, ring, noting, Kernels::Plain);
-        let fast = ran(f, &y, fuel, ring, noting, Kernels::Fast);
-        assert_eq!(plain, fast, "{name}, {case}");
-        ends |= plain.1 > 0;
-        fuel = (fuel - plain.1) / 2;
-        let (Some(x), Some(y)) = (args(), args()) else { return false };
-        let plain = ran(f, &x, fuel, ring, noting, Kernels::Plain);
-        assert_eq!(plain, ran(f, &y, fuel, ring, noting, Kernels::Fast), "{name}, {case}, with {fuel} steps");
+    // In the ring nothing is rounded.
+    for number in (0..16u64).filter(|number| number & 9 != 9) {
+        let (ring, fresh, noting) = (number & 1 != 0, number & 2 != 0, number & 4 != 0);
+        let noise = (number & 8 != 0).then_some(number);
+        let plain = Case { ring, noting, noise, kernels: Kernels::Plain, shared: None };
+        let fast = Case { kernels: Kernels::Fast, ..plain.clone() };
+        let sharing = Case { shared: Some(Rc::default()), ..fast.clone() };
+        let ran = |fuel, case: &Case| Some(ran(f, &arguments(f, number, ring, fresh)?, fuel, case));
+        let Some(all) = ran(3_000_000, &plain) else { return false };
+        // The second run with shared calls takes what the first one left.
+        for (case, way) in [(&fast, "fast"), (&sharing, "first"), (&sharing, "shared")] {
+            assert_eq!(Some(&all), ran(3_000_000, case).as_ref(), "{name}, {number}, {way}");
+        }
+        ends |= all.1 > 0;
+        let fuel = (3_000_000 - all.1) / 2;
+        for case in [&fast, &sharing] {
+            assert_eq!(ran(fuel, &plain), ran(fuel, case), "{name}, {number}, with {fuel} steps");
+        }
     }
     ends
 }

@@ -1,5 +1,7 @@
 //! The generation of code: the passes over `PrimFunc`s, and the executable.
 
+use std::time::Instant;
+
 use ask::library::SavedLibrary;
 use ask::stages::{PassStage, StageRecorder, StagesError};
 use relax_spec::grammar::{GlobalFunc, IrModule};
@@ -50,11 +52,13 @@ impl Blamer<'_> {
         if self.args.tir || !self.are_allowed(&program, &lowered, dialect)? {
             self.each_lowered(record, lowered, dialect)?;
         }
+        let begin = Instant::now();
         let verdict = match generated.library {
             true => self.generated(&program, recorder, dialect)?,
             false => PassVerdict::Unchanged,
         };
-        let judged = Judged { of_prim_funcs: generated.of_prim_funcs, ..Judged::from(verdict) };
+        let (of_prim_funcs, took) = (generated.of_prim_funcs, begin.elapsed());
+        let judged = Judged { of_prim_funcs, took, ..Judged::from(verdict) };
         record.passed.push(generated.pass);
         Ok(self.conclude_pass(record, CODE_GENERATION, &judged)?)
     }
@@ -63,10 +67,11 @@ impl Blamer<'_> {
     fn are_allowed(&self, program: &IrModule, lowered: &[Lowered], dialect: Dialect) -> Result<bool, Failure> {
         let Some(last) = lowered.iter().rev().find_map(|(_, made)| made.as_ref()) else { return Ok(true) };
         let Ok(last) = last else { return Ok(false) };
+        let begin = Instant::now();
         let verdict = self.judge(program, last, dialect, Some(LOWERING))?;
         let allowed = matches!(verdict, PassVerdict::Allowed);
         if allowed {
-            self.tell(LOWERING, &Judged::from(verdict))?;
+            self.tell(LOWERING, &Judged { took: begin.elapsed(), ..Judged::from(verdict) })?;
         }
         Ok(allowed)
     }

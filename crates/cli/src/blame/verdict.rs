@@ -1,6 +1,7 @@
 //! The verdict on a pass, and its line.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -37,11 +38,14 @@ pub(super) struct Judged {
     pub(super) apart: bool,
     /// The text of the module behind a pass that is not allowed.
     pub(super) made: Option<String>,
+    /// How long the judgement took.
+    pub(super) took: Duration,
 }
 
 impl From<PassVerdict> for Judged {
     fn from(verdict: PassVerdict) -> Judged {
-        Judged { verdict, broken: Vec::new(), of_prim_funcs: Vec::new(), apart: false, made: None }
+        let none = Duration::ZERO;
+        Judged { verdict, broken: Vec::new(), of_prim_funcs: Vec::new(), apart: false, made: None, took: none }
     }
 }
 
@@ -104,6 +108,7 @@ impl Judged {
             "not_judged": self.of_prim_funcs,
             "stand_ins": self.apart,
             "module": self.made,
+            "seconds": self.took.as_secs_f64(),
         })
     }
 }
