@@ -43,7 +43,7 @@ pub(super) struct Machine<'p, N> {
     pub account: Rc<Account>,
     noise: Option<Rc<Noise>>,
     /// Whether nests of loops may run in the fast way.
-    kernels: Kernels,
+    pub kernels: Kernels,
     /// How often the loop of a slot was no nest.
     pub refused: Vec<u8>,
     /// The regions that the open blocks may access, the innermost block last.
@@ -213,7 +213,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
     }
 
     fn for_loop(&mut self, f: &'p ForCode) -> TirResult<Flow> {
-        if self.kernels == Kernels::Fast && self.nest(f)? {
+        if self.kernels.is_fast() && self.nest(f)? {
             return Ok(Flow::Next);
         }
         let (start, stop, step) = self.bounds(f)?;
