@@ -6,6 +6,7 @@
 mod boundary;
 mod capture;
 mod dim;
+mod ends;
 mod expr;
 mod first_phase;
 mod free;
@@ -19,6 +20,7 @@ mod rtsi;
 mod scope;
 mod trace;
 
+pub use ends::ends;
 pub use machine::{EvalOptions, Machine, SignatureOrder};
 pub use match_cast::match_value;
 pub use prelude::prelude;

@@ -588,3 +588,19 @@ fn a_line_shows_part_of_a_large_value() {
     assert!(matches!(to_spec(&value), Err(Stop::Unknown(_))));
     assert_eq!(Value::tuple(vec![Value::int(1), Value::shape(&[2])]).to_string(), "(1, shape(2))");
 }
+
+#[test]
+fn a_program_ends_if_it_calls_no_value_and_nothing_calls_itself() {
+    let call = |name: &str| Expr::call(Expr::GlobalVar(GlobalVar::new(name)), vec![]);
+    let module = |f: Expr, g: Expr| {
+        let funcs = [("f", f), ("g", g)]
+            .map(|(name, body)| (GlobalVar::new(name), GlobalFunc::Function(Arc::new(func(vec![("h", None)], body)))));
+        ends(&IrModule { funcs: funcs.to_vec(), ..IrModule::default() })
+    };
+    let nothing = || Expr::var("h");
+    assert!(module(call("g"), nothing()));
+    assert!(!module(call("g"), call("f")));
+    assert!(!module(call("f"), nothing()));
+    assert!(!module(Expr::call(nothing(), vec![]), nothing()));
+    assert!(!module(lambda(vec![], nothing()), nothing()));
+}

@@ -42,6 +42,7 @@ macro_rules! operator {
 
 mod attrs;
 mod builtins;
+mod ends;
 mod infer;
 mod instead;
 mod kernel;
@@ -65,6 +66,7 @@ use crate::value::{
 };
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
+pub use ends::{calls_its_argument, is_acyclic, repeats};
 pub use language::{CallForm, run_packed_func, run_prim_func, value_of_prim_func};
 pub(crate) use language::{assert_holds, printed};
 pub use names::{is_known, known};

@@ -12,6 +12,8 @@ pub(super) trait Arithmetic: Real {
     fn of_scalar(value: Scalar, float: FloatType) -> Self;
     /// The number as an element or a result.
     fn scalar(self) -> Scalar;
+    /// The numbers as floats, if that is what they are.
+    fn floats(numbers: &mut [Self]) -> Option<&mut [f64]>;
     /// The number plus others of its type, one after the other.
     fn accumulated(self, values: &[Self], float: FloatType) -> Self {
         values.iter().fold(self, |sum, x| sum.plus(*x).rounded(|sum| float.round(sum)))
@@ -31,6 +33,9 @@ impl Arithmetic for f64 {
     fn scalar(self) -> Scalar {
         Scalar::Float(self)
     }
+    fn floats(numbers: &mut [f64]) -> Option<&mut [f64]> {
+        Some(numbers)
+    }
     fn accumulated(self, values: &[f64], float: FloatType) -> f64 {
         match float {
             FloatType::Float64 => values.iter().fold(self, |sum, x| sum + x),
@@ -47,6 +52,9 @@ impl Arithmetic for RingNumber {
     }
     fn scalar(self) -> Scalar {
         Scalar::Ring(self)
+    }
+    fn floats(_: &mut [RingNumber]) -> Option<&mut [f64]> {
+        None
     }
 }
 

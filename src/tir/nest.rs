@@ -16,6 +16,7 @@ mod affine;
 mod compile;
 mod fold;
 mod lanes;
+mod native;
 mod noise;
 
 use std::rc::Rc;
@@ -59,7 +60,9 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
                 return Ok(false);
             }
         };
-        self.strips(&nest)?;
+        if !self.natively(&nest) {
+            self.strips(&nest)?;
+        }
         for level in &nest.space.levels {
             self.note(level.choice, Side::of_rounds(level.count.unsigned_abs()));
         }

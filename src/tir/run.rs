@@ -45,7 +45,7 @@ pub(super) struct Machine<'p, N> {
     /// How many stores and variables have begun: each begins its own sequence of noise.
     pub begun: u64,
     /// Whether nests of loops may run in the fast way.
-    kernels: Kernels,
+    pub kernels: Kernels,
     /// How often the loop of a slot was no nest.
     pub refused: Vec<u8>,
     /// The regions that the open blocks may access, the innermost block last.
@@ -239,7 +239,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
     }
 
     fn for_loop(&mut self, f: &'p ForCode) -> TirResult<Flow> {
-        if self.kernels == Kernels::Fast && self.nest(f)? {
+        if self.kernels.is_fast() && self.nest(f)? {
             self.end_loop();
             return Ok(Flow::Next);
         }

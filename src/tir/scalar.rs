@@ -78,6 +78,10 @@ impl Repr {
         }
     }
 
+    pub fn is_signed(self) -> bool {
+        self.signed
+    }
+
     pub fn bits(self) -> i64 {
         64 - i64::from(self.shift)
     }

@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::account::Account;
 use super::effect::Effect;
+use super::loops::MachineCode;
 use super::noise::Noise;
 use super::object::Value;
 use super::packed::{PackedFunc, Registry};
@@ -69,14 +70,26 @@ pub fn exchanged<H: Host + ?Sized>(
     worker.exchange(what, mine)
 }
 
-/// Which implementations of operators a run uses. Both give the same results, bit for bit, and cost the same steps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// Which implementations of operators a run uses. All give the same results, bit for bit, and cost the same steps.
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Kernels {
     /// The definitions, as the clauses state them.
     Plain,
     /// Loops over slices for some operators; the definitions for the others.
     #[default]
     Fast,
+    /// As [`Kernels::Fast`], and machine code for nests of loops of `PrimFunc`s.
+    Native(&'static dyn MachineCode),
+}
+
+impl Kernels {
+    /// Whether the definitions may be replaced by what gives the same.
+    pub fn is_fast(self) -> bool {
+        match self {
+            Kernels::Plain => false,
+            Kernels::Fast | Kernels::Native(_) => true,
+        }
+    }
 }
 
 /// An evaluator, as the routines it runs see it. It records rules, spends fuel, has effects and calls back.

@@ -6,6 +6,7 @@ mod account;
 mod effect;
 mod host;
 mod instead;
+mod loops;
 mod noise;
 mod object;
 mod packed;
@@ -20,6 +21,10 @@ mod written;
 pub use account::{Account, Held, bytes_of, count};
 pub use effect::Effect;
 pub use host::{Host, Kernels, PackedCallContract, ResultContract, boxed_truth_counts, exchanged, readable};
+pub use loops::{
+    LoopCompare, LoopFloatOp, LoopFold, LoopFoldOp, LoopIndex, LoopInstr, LoopIntOp, LoopInts, LoopMemory, LoopNest,
+    LoopPlace, MachineCode,
+};
 pub use noise::{Noise, NoiseMarks, Rounding, digits_of_sums, is_half, is_short, least_normal, spacing};
 pub use object::{Applied, Closure, CompiledClosure, Content, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 pub use packed::{PackedDef, PackedFunc, PackedImpl, Reads, Registry, Returned};

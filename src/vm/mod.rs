@@ -5,6 +5,7 @@
 //! and as data, and checked by [`verify`]. [`run()`] runs an entry point.
 
 mod compile;
+mod ends;
 mod executable;
 mod instead;
 mod pool;
@@ -17,6 +18,7 @@ mod tvm;
 mod verify;
 
 pub use compile::{CompileStage, build, build_up_to};
+pub use ends::ends;
 pub use executable::{
     Builtin, Callee, Constant, Executable, Instruction, NamedPrimFunc, Operand, OperatorCall, PackedCall, PrimFuncCall,
     ValueCall, VmFunction,

@@ -131,6 +131,7 @@ fn sources() -> Vec<CommandStep> {
     vec![
         CommandStep::new("cargo fmt --all --check"),
         CommandStep::new("cargo fmt --check --manifest-path fuzz/Cargo.toml"),
+        CommandStep::new("cargo fmt --check --manifest-path crates/native/Cargo.toml"),
         CommandStep::new("cargo clippy --release --locked --workspace --all-targets --quiet -- -D warnings"),
         CommandStep::new("cargo doc --release --locked --workspace --no-deps --quiet")
             .with("RUSTDOCFLAGS", "-D warnings"),
@@ -150,6 +151,7 @@ fn oracle(scope: CheckScope) -> Vec<CommandStep> {
         CommandStep::new("target/release/xtask instructions --check"),
     ];
     if scope == CheckScope::Full {
+        steps.extend(native());
         // The database of advisories needs network access.
         steps.extend([
             CommandStep::new(&format!("cargo install cargo-deny --locked --quiet --root {TOOLS}")),
@@ -169,6 +171,17 @@ fn oracle(scope: CheckScope) -> Vec<CommandStep> {
         ]);
     }
     steps
+}
+
+/// Checks of the machine code, which has a lock file and products of its own.
+fn native() -> [CommandStep; 3] {
+    let own = "--release --locked --manifest-path crates/native/Cargo.toml --target-dir target/native";
+    let command = "--release --locked -p relax-spec-cli --features native --target-dir target/native";
+    [
+        CommandStep::new(&format!("cargo clippy {own} --all-targets --quiet -- -D warnings")),
+        CommandStep::new(&format!("cargo test {own} --quiet")),
+        CommandStep::new(&format!("cargo clippy {command} --quiet -- -D warnings")),
+    ]
 }
 
 /// The checks of the adapter.

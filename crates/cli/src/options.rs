@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::Failure;
 use super::terminal::remark;
 use relax_spec::book::{Edition, Erratum, Proposal, Reading, Rule, UnknownEdition, UnknownProposal};
 use relax_spec::check::UnknownOps;
@@ -11,7 +12,10 @@ use relax_spec::oracle;
 use relax_spec::value::Kernels;
 
 /// The fuel of a run on request. Its weights may have some hundred megabytes, and each element is read at least once.
-pub const FUEL: u64 = 200_000_000;
+/// A program that ends by itself gets more than a run takes within the time limit: a layer has some billion steps.
+pub fn fuel(asked: Option<u64>, ends: impl FnOnce() -> bool) -> u64 {
+    asked.unwrap_or_else(|| if ends() { 1 << 40 } else { 200_000_000 })
+}
 
 /// `--format` of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -49,15 +53,31 @@ pub enum KernelsOption {
     /// In loops over slices, for operators that have some
     #[default]
     Fast,
+    /// As `fast`, and loops of PrimFuncs as machine code, where it is known how and pays off; only in a build that has
+    /// the feature `native`
+    Native,
 }
 
-impl From<KernelsOption> for Kernels {
-    fn from(kernels: KernelsOption) -> Kernels {
-        match kernels {
-            KernelsOption::Plain => Kernels::Plain,
-            KernelsOption::Fast => Kernels::Fast,
+impl KernelsOption {
+    /// The implementations; an error if this build has them not.
+    pub fn kernels(self) -> Result<Kernels, Failure> {
+        match self {
+            KernelsOption::Plain => Ok(Kernels::Plain),
+            KernelsOption::Fast => Ok(Kernels::Fast),
+            KernelsOption::Native => native(),
         }
     }
+}
+
+#[cfg(feature = "native")]
+fn native() -> Result<Kernels, Failure> {
+    Ok(Kernels::Native(&native::JIT))
+}
+
+#[cfg(not(feature = "native"))]
+fn native() -> Result<Kernels, Failure> {
+    let how = "`cargo build --release -p relax-spec-cli --features native` makes one that has it";
+    Err(Failure::unreadable(format!("this build has no `--kernels native`: {how}")))
 }
 
 /// `--edition`.

@@ -85,14 +85,15 @@ pub struct Args {
     /// Give the result of an unknown operator the information `Object`, with a warning, as the text says
     #[arg(long)]
     allow_unknown_ops: bool,
-    /// Limit of the steps of the run; each element that an operator computes counts as one [default: 200000000]
+    /// Limit of the steps of the run; each element that an operator computes counts as one [default: 200000000; for a
+    /// program without recursion and `while`, limited only by the time]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
     /// Limit of the bytes that the tensors of the run, including its arguments, and the temporaries of operators use at
     /// the same time, with K, M or G for powers of 1024 [default: 1G]
     #[arg(long, value_name = "BYTES", value_parser = options::bytes)]
     memory: Option<u64>,
-    /// How operators compute; both ways give the same bits
+    /// How operators compute; all ways give the same bits
     #[arg(long, value_enum, default_value_t = KernelsOption::Fast)]
     kernels: KernelsOption,
     /// Maximum depth of calls [default: 50000]
@@ -132,10 +133,10 @@ pub fn run(args: &Args) -> CommandResult {
     let mut options =
         EvalOptions { trace: args.trace, signature_order: args.signature_order, ..EvalOptions::default() };
     options.results = inferred_results(&cx(), &module);
-    options.fuel = args.fuel.unwrap_or(options::FUEL);
+    options.fuel = options::fuel(args.fuel, || eval::ends(&module));
     options.memory = args.memory.unwrap_or(options.memory);
     options.max_depth = args.depth.unwrap_or(options.max_depth);
-    options.kernels = args.kernels.into();
+    options.kernels = args.kernels.kernels()?;
     let externs = args.externs.bind(&mut options.registry)?;
     let entry = given::entry(&mut cx(), &module, args.entry.as_deref())?;
     let specs = match args.random {

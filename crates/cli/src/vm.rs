@@ -62,7 +62,8 @@ struct VmRun {
     /// Run without verifying first; a fault shows only when the run reaches it
     #[arg(long)]
     unverified: bool,
-    /// How many steps the run may take [default: 200000000]
+    /// How many steps the run may take [default: 200000000; for a program without recursion and `while`, limited only by
+    /// the time]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
     /// Limit of the bytes that the tensors of the run, including its arguments, and the temporaries of operators use at
@@ -136,7 +137,7 @@ fn start(args: &VmRun) -> CommandResult {
     }
     let mut options = vm::VmOptions::new(prelude());
     options.trace = args.trace;
-    options.fuel = args.fuel.unwrap_or(shared::FUEL);
+    options.fuel = shared::fuel(args.fuel, || vm::ends(&executable));
     options.memory = args.memory.unwrap_or(options.memory);
     options.max_depth = args.depth.unwrap_or(options.max_depth);
     let externs = args.externs.bind(&mut options.registry)?;

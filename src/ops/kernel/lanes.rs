@@ -9,12 +9,12 @@ use ndarray::{ArrayD, IxDyn};
 use crate::grammar::DataType;
 use crate::ops::kernel::array::sizes;
 use crate::ops::kernel::{fail, floats};
-use crate::value::{Element, Host, Kernels, Stop, Tensor, Value};
+use crate::value::{Element, Host, Stop, Tensor, Value};
 
 /// Whether a run uses the fast implementation of sums of products. It cannot in the ring, where elements are more than
 /// floats. Noise changes the stored elements, and not the sum.
 pub(in crate::ops) fn are_wanted_for_sums(m: &dyn Host) -> bool {
-    m.kernels() == Kernels::Fast && m.account().ring().is_none()
+    m.kernels().is_fast() && m.account().ring().is_none()
 }
 
 /// Charges the cost of this many multiplications with additions. Outside of the ring they are cheap: many of them take
@@ -27,7 +27,7 @@ pub(in crate::ops) fn spend_on_sums(m: &mut dyn Host, terms: u64) -> Result<(), 
 /// Whether a run uses the fast implementation. It cannot with noise or in the ring, where elements are more than
 /// floats.
 pub(in crate::ops) fn are_wanted(m: &dyn Host) -> bool {
-    m.kernels() == Kernels::Fast && m.noise().is_none() && m.account().ring().is_none()
+    m.kernels().is_fast() && m.noise().is_none() && m.account().ring().is_none()
 }
 
 /// A type in which sums of products are computed.

@@ -221,7 +221,7 @@ fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Resu
         (sizes(&pool_size)?, |found: &[Scalar], padded| f(found, if counted { padded } else { found.len() }));
     match m.kernels() {
         Kernels::Plain => element_by_element(&mut result, &data, &windows, &pool_size, of_window)?,
-        Kernels::Fast => place_by_place(&mut result, &data, &windows, &pool_size, of_window)?,
+        Kernels::Fast | Kernels::Native(_) => place_by_place(&mut result, &data, &windows, &pool_size, of_window)?,
     }
     of_scalars(m, x.dtype(), &out.packed(result)?)
 }

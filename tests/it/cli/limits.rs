@@ -59,6 +59,42 @@ fn a_million_calls_within_each_other_end_as_out_of_fuel_and_fewer_run() {
     assert_eq!(count("10000:int64", &["--fuel", "10000"]).0, 5);
 }
 
+/// A layer of 67 million rounds of three steps each: more than the steps of a program that may not end.
+const LAYER: &str = r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def layer(X: T.Buffer((1024, 64), "float32"), W: T.Buffer((64, 1024), "float32"), Y: T.Buffer((1024, 1024), "float32")):
+        for i, j, k in T.grid(1024, 1024, 64):
+            with T.sblock("b"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
+                Y[vi, vj] = Y[vi, vj] + X[vi, vk] * W[vk, vj]
+
+    @R.function
+    def main(x: R.Tensor((1024, 64), "float32"), w: R.Tensor((64, 1024), "float32")) -> R.Tensor((1024, 1024), "float32"):
+        y = R.call_tir(Module.layer, (x, w), out_sinfo=R.Tensor((1024, 1024), "float32"))
+        return y
+"#;
+
+#[test]
+fn a_real_layer_runs_within_the_defaults_and_machine_code_needs_a_build_that_has_it() {
+    let dir = TempDir::new().unwrap();
+    let program = file(&dir, "layer.py", LAYER);
+    let layer = |more: &[&str]| {
+        run(&[&["run", &program, "--arg", "ones(1024, 64)", "--arg", "ones(64, 1024)"][..], more].concat())
+    };
+    let (status, _, err) = layer(&[]);
+    assert_eq!(status, 0, "{err}");
+    assert_eq!(layer(&["--fuel", "200000000"]).0, 5);
+    if cfg!(not(feature = "native")) {
+        let (status, out, err) = layer(&["--kernels", "native"]);
+        assert_eq!((status, out.as_str()), (2, ""));
+        assert!(err.contains("this build has no `--kernels native`"), "{err}");
+    }
+}
+
 /// A program that makes a large tensor from a small one.
 const REGIONS: &str = r#"
 @I.ir_module

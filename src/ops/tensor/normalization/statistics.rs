@@ -248,7 +248,8 @@ fn combined(
     parameter: &ArrayD<f64>,
     along: &[usize],
 ) -> ArrayD<f64> {
-    if let (Kernels::Fast, Some(length)) = (kernels, line_length(x.shape(), along, parameter.len()))
+    if kernels.is_fast()
+        && let Some(length) = line_length(x.shape(), along, parameter.len())
         && let (Some(x), Some(parameter)) = (x.as_slice_mut(), parameter.as_slice())
     {
         kernels::arithmetic_by_line(operation, x, length, parameter);
