@@ -176,7 +176,8 @@ fn an_interrupted_campaign_of_pairs_tells_what_it_has_found() {
 #[test]
 fn records_of_two_processes_are_merged_to_the_findings_of_one() {
     let dir = TempDir::new().unwrap();
-    let adapter = mistaken(&dir, "\"Accepted\"", "{\"Rejected\": [\"WF.5.BEFORE\"]}");
+    // What it says wrong is in programs, values and texts.
+    let adapter = mistaken(&dir, "float32", "float64");
     let at = |name: &str| dir.path().join(name).display().to_string();
     let asked = ["--paths", "drawn", "--seeds", "--reduce", "4", "--bindings", "6", "--adapter", &adapter];
     let (status, ..) = run(&[&["fuzz", "--runs", "20", "--out", &at("one")][..], &asked].concat());
@@ -200,7 +201,7 @@ fn records_of_two_processes_are_merged_to_the_findings_of_one() {
         files.map(|path| (path.file_name().unwrap().to_owned(), fs::read_to_string(&path).unwrap())).collect()
     };
     let found: BTreeMap<_, _> = files("one");
-    assert!(found.len() > 5, "{:?}", found.keys());
+    assert!(found.len() > 20, "{:?}", found.keys());
     assert_eq!(found, files("parts"));
     // What was asked with other options has other programs.
     let (status, _, err) = run(&[&["fuzz", "--seed", "1", "--merge", &first][..], &asked].concat());
