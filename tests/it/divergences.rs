@@ -188,7 +188,8 @@ fn records_of_two_processes_are_merged_to_the_findings_of_one() {
         fs::write(at(range), out).unwrap();
     }
     // A part is missing.
-    let merge = [&["fuzz", "--out", &at("parts")][..], &asked].concat();
+    let parts = at("parts");
+    let merge = [&["fuzz", "--out", &parts][..], &asked].concat();
     let (status, _, err) = run(&[&merge[..], &["--merge", &at("13..20")]].concat());
     assert!(status == 5 && err.contains("program 0 is not recorded"), "{err}");
     // In any order, and one twice.

@@ -117,6 +117,14 @@ def test_the_command():
         assert run.returncode == 0 and run.stdout.startswith("relax-spec ")
 
 
+def test_the_command_starts_adapters():
+    """It starts itself, too, to end what it has started, wherever it is installed."""
+    adapter = f"{sys.executable} -S -E {pathlib.Path(__file__).parent / 'simulated.py'}"
+    asked = ["fuzz", "--adapter", adapter, "--runs", "2", "--paths", "well_formed", "--bindings", "4"]
+    run = subprocess.run([sys.executable, "-m", "relax_spec", *asked], capture_output=True, text=True)
+    assert run.returncode == 0 and "2 questions" in run.stdout, run
+
+
 def test_the_interpreter_is_free_while_a_question_is_answered():
     import threading
 
