@@ -14,7 +14,7 @@ import zlib
 
 GIVEN = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 ANSWERED = ["check", "well_formed"]
-CRASH, SLEEP = int(GIVEN.get("--crash", 0)), float(GIVEN.get("--sleep", 0))
+CRASH, SLEEP = int(GIVEN.get("--crash", 0)), float(GIVEN.get("--sleep", os.environ.get("SIMULATED_SLEEP", 0)))
 
 
 def main():

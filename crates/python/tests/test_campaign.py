@@ -106,11 +106,13 @@ def test_the_example_of_kubernetes(monkeypatch):
 
 
 @pytest.fixture
-def cluster():
+def cluster(monkeypatch):
     ray = pytest.importorskip("ray", reason="Ray is not installed: no campaign on it is tested")
     from ray.cluster_utils import Cluster
 
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    # So that something is left when the test strikes.
+    monkeypatch.setenv("SIMULATED_SLEEP", "0.1")
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
     yield made
     ray.shutdown()

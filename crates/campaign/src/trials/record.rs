@@ -1,5 +1,5 @@
-//! What asking about a program gave, as a line. Other processes, on other machines, ask; one merges their lines, handles
-//! the differences in the order of the programs, and so finds what a campaign in one process finds.
+//! What asking about a program gave, as a line. Several processes, on several machines, ask; one merges their lines. It
+//! handles the differences in the order of the programs, and so finds what a campaign in one process finds.
 
 use serde::{Deserialize, Serialize};
 
