@@ -12,7 +12,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
@@ -147,38 +146,29 @@ def raylet_of(node):
     return process.process.pid
 
 
-def test_a_node_and_a_worker_are_lost_midway(tmp_path, alone, cluster):
+def test_a_node_and_a_worker_are_lost_midway(tmp_path, alone, cluster, monkeypatch):
+    from relax_spec import _ray
+
     node = cluster.add_node(num_cpus=2)
     out, report = tmp_path / "found", tmp_path / "report.jsonl"
-    ended = threading.Event()
+    killed, asked, take = [], [], _ray.Merger.take
 
-    def when(part):
-        while not ended.is_set():
-            state = out / "state.json"
-            if state.exists() and json.loads(state.read_text())["next"] >= part * PROGRAMS:
-                return True
-            time.sleep(0.02)
-        return False
-
-    killed = []
-
-    def strike():
-        if when(0.2):
+    def strike(merger, lines):
+        take(merger, lines)
+        asked.extend(lines)
+        if not killed and len(asked) >= 0.2 * PROGRAMS:
             killed.append("node")
             cluster.remove_node(node, allow_graceful=False)
-        if when(0.4) and (first := next(workers(raylet_of(cluster.head_node)), None)):
-            os.kill(first, signal.SIGKILL)
+        elif killed == ["node"] and len(asked) >= 0.4 * PROGRAMS:
             killed.append("worker")
+            os.kill(next(workers(raylet_of(cluster.head_node))), signal.SIGKILL)
 
-    thread = threading.Thread(target=strike)
-    thread.start()
-    try:
-        status, told = on_ray(cluster, out, [*CRASHING, "--report", f"jsonl={report}"])
-    finally:
-        ended.set()
-    thread.join()
+    monkeypatch.setattr(_ray.Merger, "take", strike)
+    status, told = on_ray(cluster, out, [*CRASHING, "--report", f"jsonl={report}"])
     assert status == 1 and killed == ["node", "worker"], (status, killed, told)
     assert any("is lost" in text for text in told), told
+    # Nothing is lost, and nothing counts twice.
+    assert len(asked) == PROGRAMS
     assert contents(out) == alone[0]
     assert summary(report) == alone[1]
 
