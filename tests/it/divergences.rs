@@ -2,6 +2,7 @@
 //! difference, rules, and the command that asks the same again, in each report. Also the reports of a run that ends
 //! early, and of a run without answers.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -170,6 +171,42 @@ fn an_interrupted_campaign_of_pairs_tells_what_it_has_found() {
         (finding["type"].as_str(), finding["divergence"]["given"].as_str()),
         (Some("finding"), Some("compatible"))
     );
+}
+
+#[test]
+fn records_of_two_processes_are_merged_to_the_findings_of_one() {
+    let dir = TempDir::new().unwrap();
+    // What it says wrong is in programs, values and texts.
+    let adapter = mistaken(&dir, "float32", "float64");
+    let at = |name: &str| dir.path().join(name).display().to_string();
+    let asked = ["--paths", "drawn", "--seeds", "--reduce", "4", "--bindings", "6", "--adapter", &adapter];
+    let (status, ..) = run(&[&["fuzz", "--runs", "20", "--out", &at("one")][..], &asked].concat());
+    assert_eq!(status, 1);
+    for range in ["13..20", "0..13"] {
+        let (status, out, err) = run(&[&["fuzz", "--record", range][..], &asked].concat());
+        assert_eq!(status, 0, "{err}");
+        fs::write(at(range), out).unwrap();
+    }
+    // A part is missing.
+    let parts = at("parts");
+    let merge = [&["fuzz", "--out", &parts][..], &asked].concat();
+    let (status, _, err) = run(&[&merge[..], &["--merge", &at("13..20")]].concat());
+    assert!(status == 5 && err.contains("program 0 is not recorded"), "{err}");
+    // In any order, and one twice.
+    let (first, second) = (at("0..13"), at("13..20"));
+    let (status, ..) = run(&[&merge[..], &["--merge", &second, "--merge", &first, "--merge", &second]].concat());
+    assert_eq!(status, 1);
+    let files = |name: &str| {
+        let files = fs::read_dir(at(name)).unwrap().map(|file| file.unwrap().path());
+        let files = files.filter(|path| !path.ends_with("lock"));
+        files.map(|path| (path.file_name().unwrap().to_owned(), fs::read_to_string(&path).unwrap())).collect()
+    };
+    let found: BTreeMap<_, _> = files("one");
+    assert!(found.len() > 20, "{:?}", found.keys());
+    assert_eq!(found, files("parts"));
+    // What was asked with other options has other programs.
+    let (status, _, err) = run(&[&["fuzz", "--seed", "1", "--merge", &first][..], &asked].concat());
+    assert!(status == 2 && err.contains("program 0 was asked about with other options"), "{err}");
 }
 
 #[test]

@@ -106,7 +106,7 @@ pub fn run(args: Vec<String>) -> ExitCode {
     let mut first: Vec<Vec<CommandStep>> = releases.chain([sources(), oracle(scope)]).collect();
     // The longest group first, so that none runs alone at the end.
     first.sort_by_key(|group| Reverse(group.len()));
-    let then = vec![wheel(), generated(scope)];
+    let then = vec![wheel(scope), generated(scope)];
     let count = first.iter().chain(&then).map(Vec::len).sum::<usize>();
     if list {
         first.iter().chain(&then).flatten().for_each(|step| println!("{}", step.told()));
@@ -232,9 +232,13 @@ fn whole_release(scope: CheckScope, version: TvmVersion) -> Vec<CommandStep> {
 }
 
 /// The Python package: its wheel, and its tests without TVM and with each release, whose environments are there by now.
-fn wheel() -> Vec<CommandStep> {
+/// Ray is large, and campaigns on it take minutes.
+fn wheel(scope: CheckScope) -> Vec<CommandStep> {
     let python = format!("{TOOLS}/python/bin/python");
     let releases = TvmVersion::ALL.map(python_of).join(" ");
+    let tests = |more: &str| {
+        CommandStep::new(&format!("{python} crates/python/tests/all.py {more} target/wheels {TOOLS} {releases}"))
+    };
     vec![
         CommandStep::new(&format!(
             "{TOOLS}/python/bin/pip install --quiet --disable-pip-version-check maturin==1.16.0"
@@ -243,7 +247,10 @@ fn wheel() -> Vec<CommandStep> {
             "{TOOLS}/python/bin/maturin build --profile release --locked --quiet --manifest-path crates/python/Cargo.toml \
              --out target/wheels"
         )),
-        CommandStep::new(&format!("{python} crates/python/tests/all.py target/wheels {TOOLS} {releases}")),
+        match scope {
+            CheckScope::Landing => tests(""),
+            CheckScope::Full => tests("--ray").with("RELAX_SPEC_PROGRAMS", "2000").with("RELAX_SPEC_ACTORS", "64"),
+        },
     ]
 }
 

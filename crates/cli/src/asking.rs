@@ -78,11 +78,16 @@ pub fn kept_to_the_protocol(implementation: &mut ChildProcess) -> Result<(), Fai
     }
 }
 
+/// Has the processes of adapters ended when this process is killed.
+pub fn supervised() -> Result<(), Failure> {
+    Ok(supervisor::start(Command::new(own_path()?).arg("supervise"))?)
+}
+
 /// An interrupt from the keyboard. The processes of adapters are in groups of their own, which a terminal does not
 /// signal. So this process must live on to end them. A second signal ends it at once, and then the supervisor ends
 /// them.
 pub fn interrupt() -> Result<Interrupt, Failure> {
-    supervisor::start(Command::new(own_path()?).arg("supervise"))?;
+    supervised()?;
     let interrupt = Interrupt::default();
     #[cfg(not(target_family = "wasm"))]
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {

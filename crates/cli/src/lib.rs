@@ -71,6 +71,7 @@ use relax_spec::grammar::{visible, visible_json};
 use relax_spec::suite::CaseError;
 
 pub use blame::pair::{JudgedModule, MeaningBudget, smaller_program};
+pub use fuzz::{ProgramRecorder, ProgramTapes};
 pub use judge::{Operand, question};
 
 /// Executable reference semantics, test oracle and conformance suite for the Relax IR.

@@ -1,6 +1,7 @@
 //! The extension `relax_spec._native`: what the Python package of `python/` asks for. It converts, and judges nothing
 //! itself. Everything that may take long releases the interpreter.
 
+mod campaign;
 mod info;
 mod judgement;
 mod module;
@@ -9,17 +10,19 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
+use campaign::{Recorder, Tapes};
 use info::{Given, Info};
 use judgement::Judgement;
 use module::Module;
 use relax_spec::Edition;
+use relax_spec::book::Rule;
 use relax_spec_cli::{CommandOutput, Operand};
 
 /// Everything that the extension exports.
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::{Info, Judgement, Module, captured, command, judge};
+    use super::{Info, Judgement, Module, Recorder, Tapes, captured, command, judge, rule_page};
 }
 
 /// Runs a command line on the streams of this process. Returns its exit status.
@@ -42,6 +45,14 @@ fn judge(py: Python<'_>, name: &str, operands: Vec<Given<'_>>, edition: Option<&
     let edition = edition_of(edition)?;
     let operands: Vec<Operand<'_>> = operands.iter().map(Given::operand).collect();
     py.allow_threads(|| Judgement::of(name, &operands, edition)).map_err(unreadable)
+}
+
+/// The page of the book that states a rule, with the place in it; none if there is no such rule.
+#[pyfunction]
+fn rule_page(rule: &str) -> Option<String> {
+    let rule: Rule = rule.parse().ok()?;
+    let page = rule.info().file;
+    Some(format!("{}.html#r-{rule}", page.strip_prefix("spec/src/").unwrap_or(page).trim_end_matches(".md")))
 }
 
 /// The edition of a name; the default one if there is none.

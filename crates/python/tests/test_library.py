@@ -55,6 +55,11 @@ def test_run():
     assert raised.value.rule
 
 
+def test_why():
+    unknown = PROGRAM.replace('y: R.Tensor(("n",), "float32")', 'y: R.Tensor("float32", ndim=1)')
+    assert "z: Tensor(ndim=1, float32)" in repr(relax_spec.why(unknown, 6)) and "OPS." in repr(relax_spec.why(unknown, 6))
+
+
 def test_types_and_normal_form():
     typed = relax_spec.types(PROGRAM)
     assert typed.functions["main"].startswith("Func(") and "# pure" in repr(typed)
@@ -112,6 +117,14 @@ def test_the_command():
         assert run.returncode == 0 and run.stdout.startswith("relax-spec ")
 
 
+def test_the_command_starts_adapters():
+    """It starts itself, too, to end what it has started, wherever it is installed."""
+    adapter = f"{sys.executable} -S -E {pathlib.Path(__file__).parent / 'simulated.py'}"
+    asked = ["fuzz", "--adapter", adapter, "--runs", "2", "--paths", "well_formed", "--bindings", "4"]
+    run = subprocess.run([sys.executable, "-m", "relax_spec", *asked], capture_output=True, text=True)
+    assert run.returncode == 0 and "2 questions" in run.stdout, run
+
+
 def test_the_interpreter_is_free_while_a_question_is_answered():
     import threading
 
@@ -130,15 +143,42 @@ def test_the_interpreter_is_free_while_a_question_is_answered():
 
 
 def test_strategies():
-    hypothesis = pytest.importorskip("hypothesis")
+    hypothesis = pytest.importorskip("hypothesis", reason="no strategy is tested: hypothesis is not installed")
     from relax_spec.strategies import modules
 
-    @hypothesis.settings(max_examples=5, deadline=None)
+    @hypothesis.settings(max_examples=20, deadline=None, derandomize=True, database=None)
     @hypothesis.given(modules(bindings=5))
     def check(text):
         assert relax_spec.check(text, edition="2024-04")
 
     check()
+
+
+def test_what_a_strategy_draws_shrinks():
+    hypothesis = pytest.importorskip("hypothesis", reason="no strategy is tested: hypothesis is not installed")
+    from relax_spec.strategies import modules
+
+    shown = []
+
+    def shows(text):
+        shown.extend([text] * ("R.match_cast(" in text))
+        return "R.match_cast(" in text
+
+    settings = hypothesis.settings(max_examples=500, deadline=None, derandomize=True, database=None)
+    found = hypothesis.find(modules(), shows, settings=settings)
+    lines = lambda text: len(text.splitlines())
+    assert lines(found) <= 24 and 2 * lines(found) < max(map(lines, shown)), (found, shown[0])
+
+
+def test_rules_link_to_the_pages_that_state_them():
+    from relax_spec import _native
+
+    spec = pathlib.Path(__file__).parents[3] / "spec" / "src"
+    report = relax_spec.check(WRONG)._repr_html_()
+    page, place = _native.rule_page("SI.DERIVE.FUNC.RET.ERR").split("#")
+    assert f'href="book/{page}#{place}"' in report and place == "r-SI.DERIVE.FUNC.RET.ERR"
+    assert "SI.DERIVE.FUNC.RET.ERR" in (spec / page).with_suffix(".md").read_text()
+    assert _native.rule_page("SI.NO.SUCH.RULE") is None
 
 
 def test_the_adapter_is_whole():

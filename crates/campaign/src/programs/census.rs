@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use serde::{Deserialize, Deserializer, Serialize};
+
 use super::{ProgramSource, Restriction};
 use crate::generate::nodes::{dims_of, is_linked};
 use relax_spec::book::Edition;
@@ -14,13 +16,14 @@ use relax_spec::grammar::{
 };
 
 /// In how many programs each construct and each operator occurs.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct ConstructCensus {
     /// How many programs were counted.
     pub programs: u64,
     /// How many bindings they have together.
     pub bindings: u64,
     /// By construct.
+    #[serde(deserialize_with = "constructs")]
     pub constructs: BTreeMap<&'static str, u64>,
     /// By operator.
     pub operators: BTreeMap<String, u64>,
@@ -169,6 +172,17 @@ impl ConstructCensus {
         }
         page
     }
+}
+
+/// Counts by construct; what is no construct is an error.
+fn constructs<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<&'static str, u64>, D::Error> {
+    let counts: BTreeMap<String, u64> = BTreeMap::deserialize(from)?;
+    let known = || ConstructCensus::CONSTRUCTS.iter().chain(ConstructCensus::FURTHER);
+    let construct = |(name, count): (String, u64)| {
+        let found = known().find(|known| **known == name).map(|known| (*known, count));
+        found.ok_or_else(|| serde::de::Error::custom(format!("there is no construct `{name}`")))
+    };
+    counts.into_iter().map(construct).collect()
 }
 
 /// Adds the counts of another census.

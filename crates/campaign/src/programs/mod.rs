@@ -28,10 +28,13 @@ pub use source::{ProgramSource, Restriction};
 use std::collections::BTreeMap;
 
 use crate::generate::Tape;
-use relax_spec::grammar::{IrModule, Name, ShapeVar};
+use relax_spec::grammar::{GlobalFunc, GlobalVar, IrModule, Name, ShapeVar};
 
 /// How many choices a tape has for each binding of the program, and in addition.
 const CHOICES: (usize, usize) = (24, 120);
+
+/// The function to run of a program that was not drawn.
+const MAIN: &str = "main";
 
 /// The number of turns wraps around here.
 const TURNS: u64 = 1 << 32;
@@ -49,6 +52,26 @@ pub struct Drawn {
     pub features: Features,
     /// The choices from which it was drawn.
     pub choices: Vec<u32>,
+}
+
+/// The tape of choices of two bytes each, the lower one first.
+pub fn tape_of_bytes(bytes: &[u8]) -> Tape {
+    let choice = |pair: &[u8]| pair.iter().rev().fold(0, |choice, byte| choice << 8 | u32::from(*byte));
+    Tape::from_choices(bytes.chunks(2).map(choice).collect())
+}
+
+impl Drawn {
+    /// A program that was not drawn: its example sizes are unknown, and it has no tape to shrink. `main` can be started
+    /// first.
+    pub(crate) fn given(module: IrModule) -> Drawn {
+        let entry = |(gv, func): &(GlobalVar, GlobalFunc)| match func {
+            GlobalFunc::Function(_) => Some(gv.name.clone()),
+            GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
+        };
+        let mut entries: Vec<Name> = module.funcs.iter().filter_map(entry).collect();
+        entries.sort_by_key(|name| &**name != MAIN);
+        Drawn { module, entries, sizes: BTreeMap::new(), features: Features::ALL, choices: Vec::new() }
+    }
 }
 
 impl ProgramSource {

@@ -125,6 +125,11 @@ impl ProgramSource {
         ProgramSource { operators, prim_funcs: templates(restriction.further), restriction }
     }
 
+    /// How the programs are restricted.
+    pub(crate) fn restriction(&self) -> &Restriction {
+        &self.restriction
+    }
+
     /// The edition by which programs are typed.
     pub fn edition(&self) -> Edition {
         self.restriction.edition

@@ -1,7 +1,6 @@
 //! A campaign: several workers, each with its own implementation, go through programs one after the other.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -10,13 +9,12 @@ use super::choice::ProgramChoice;
 use super::inputs::{ArgumentDomain, inputs};
 use super::path::Path;
 use super::settings::{CampaignError, CampaignSettings};
-use super::spell::says_values;
 use super::store::FindingStore;
 use super::tally::CampaignTally;
 use super::turns::Turns;
 use super::verdict::{ProgramQuestion, TrialVerdict};
 use super::worker::CampaignWorker;
-use crate::programs::{ProgramSource, Restriction, Seeds};
+use crate::programs::Restriction;
 use ask::implementation::Implementation;
 use ask::process::Interrupt;
 use ask::runner::ImplementationFactory;
@@ -36,6 +34,8 @@ pub struct ProgramCampaign {
     pub interrupted: bool,
     /// The edition by which programs were typed and answers judged.
     pub edition: Edition,
+    /// The first program that is not merged, although a later one is, or more were expected.
+    pub missing: Option<u64>,
 }
 
 /// Asks about programs until the time is up; each finding is in the store as soon as it is reduced.
@@ -53,20 +53,15 @@ pub fn campaign(
     let first = store.lock().unwrap_or_else(PoisonError::into_inner).next();
     let end = settings.programs.map(|programs| first.saturating_add(programs));
     let deadline = settings.time.map(|time| Instant::now() + time);
-    let (turns, choice) = (Turns::new(first, end), ProgramChoice::new(first));
+    let (turns, choice) = (Turns::new(first, end), ProgramChoice::new());
     let work = || -> Result<(CampaignTally, Edition), CampaignError> {
         let begun = Instant::now();
+        // Its source holds values, which cannot leave their thread.
         let implementation = Remembering::new(start()?);
-        // Programs are typed by the edition that judges them. Their calls hold values, which cannot leave their thread.
-        let values = restriction.values && says_values(&implementation);
-        let edition = implementation.edition();
-        let source = Rc::new(ProgramSource::of(suite, Restriction { values, edition, ..restriction.clone() }));
-        let seeds = settings.seeds.then(|| Seeds::of(suite));
-        let (tally, found, choice) = (CampaignTally::default(), Vec::new(), &choice);
-        let mut worker = CampaignWorker { source, choice, seeds, settings, implementation, store, tally, found };
+        let mut worker = CampaignWorker::new((suite, restriction, settings), &choice, store, implementation);
         let outcome = worker.work(&turns, deadline, interrupt, progress);
         worker.tally.time = (begun.elapsed(), worker.implementation.waited);
-        outcome.map(|()| (worker.tally, edition))
+        outcome.map(|()| (worker.tally, worker.source.edition()))
     };
     let outcomes: Vec<Result<(CampaignTally, Edition), CampaignError>> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..settings.jobs.max(1)).map(|_| scope.spawn(work)).collect();

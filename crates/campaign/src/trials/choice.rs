@@ -1,9 +1,10 @@
-//! Chooses between the two programs of a number: the one with more that is new compared to the earlier programs.
+//! Chooses between the two programs of a number: the one with more that is new compared to the earlier programs of its
+//! block.
 //! Constructs and operators count first, then pairs of rules applied to the same program, because mistakes hide where
 //! two rules meet.
 //!
 //! The choice is made number by number and from the programs alone. So it depends neither on the answers of an
-//! implementation nor on the number of workers.
+//! implementation nor on the number of workers, nor on where a campaign or one of its machines began.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -15,6 +16,8 @@ use relax_spec::check::check_program;
 /// Between how many programs a number chooses, and how many are tried when certain rules should be applied.
 const CANDIDATES: u64 = 2;
 const WANTED: u64 = 24;
+/// How many numbers are a block. Who begins in the middle of one has to choose again from its beginning.
+const BLOCK: u64 = 16;
 /// Distinguishes the seed of the second program from that of the first.
 const OTHER: u64 = 0x7374_6565_7269_6e67;
 /// How many numbers may be in progress at once; choices for older numbers are no longer needed.
@@ -69,24 +72,30 @@ struct ChoicePlan {
     next: u64,
     census: ConstructCensus,
     pairs: RulePairs,
-    decided: BTreeMap<u64, Drawn>,
+    /// None where no candidate applies a rule that is wanted.
+    decided: BTreeMap<u64, Option<Drawn>>,
 }
 
 impl ProgramChoice {
-    /// Nothing has been seen yet, and this is the first number.
-    pub(super) fn new(first: u64) -> ProgramChoice {
+    /// Nothing has been seen yet.
+    pub(super) fn new() -> ProgramChoice {
         let (census, pairs) = (ConstructCensus::default(), RulePairs::default());
-        ProgramChoice { plan: Mutex::new(ChoicePlan { next: first, census, pairs, decided: BTreeMap::new() }) }
+        ProgramChoice { plan: Mutex::new(ChoicePlan { next: 0, census, pairs, decided: BTreeMap::new() }) }
     }
 
     /// The program of a number; none if none of the candidates applies a rule that is wanted.
     pub(super) fn program(&self, source: &ProgramSource, seed: u64, number: u64) -> Option<Drawn> {
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        let block = number - number % BLOCK;
+        // Earlier blocks do not matter, and a number may come back that was given up elsewhere.
+        if plan.next < block || plan.next > number && !plan.decided.contains_key(&number) {
+            plan.next = block;
+        }
         while plan.next <= number {
             plan.decide(source, seed);
         }
         plan.decided.retain(|other, _| other + AT_WORK > number);
-        plan.decided.remove(&number)
+        plan.decided.remove(&number).flatten()
     }
 }
 
@@ -94,6 +103,9 @@ impl ChoicePlan {
     fn decide(&mut self, source: &ProgramSource, seed: u64) {
         let number = self.next;
         self.next += 1;
+        if number.is_multiple_of(BLOCK) {
+            (self.census, self.pairs) = (ConstructCensus::default(), RulePairs::default());
+        }
         let count = if source.wants_all() { CANDIDATES } else { WANTED };
         let candidates = (0..count).filter_map(|nth| {
             let drawn = source.program(seed ^ OTHER.wrapping_mul(nth), number);
@@ -108,11 +120,11 @@ impl ChoicePlan {
             candidates.reduce(
                 |best, other| if self.worth(&other.0, &other.1) > self.worth(&best.0, &best.1) { other } else { best },
             );
-        if let Some((drawn, rules)) = best {
+        if let Some((drawn, rules)) = &best {
             self.census.count(&drawn.module);
-            self.pairs.add(&rules);
-            self.decided.insert(number, drawn);
+            self.pairs.add(rules);
         }
+        self.decided.insert(number, best.map(|(drawn, _)| drawn));
     }
 
     /// How many constructs, operators and pairs of rules of this program are new.
@@ -158,23 +170,27 @@ mod tests {
             }
             pairs.len()
         };
-        let choice = ProgramChoice::new(0);
+        let choice = ProgramChoice::new();
         let chosen = met(&|number| choice.program(&source, 5, number).unwrap());
         assert!(chosen > met(&|number| source.program(5, number)));
         // The result does not depend on who asks for a later number first.
-        let other = ProgramChoice::new(0);
+        let other = ProgramChoice::new();
         let late = other.program(&source, 5, 40);
         let first = other.program(&source, 5, 3);
-        let choice = ProgramChoice::new(0);
+        let choice = ProgramChoice::new();
         assert_eq!(choice.program(&source, 5, 3), first);
         assert_eq!(choice.program(&source, 5, 40), late);
+        // Nor on where it begins: another machine chooses the same.
+        let last = choice.program(&source, 5, BLOCK + 2);
+        assert_eq!(ProgramChoice::new().program(&source, 5, BLOCK + 2), last);
+        assert_eq!(choice.program(&source, 5, 3), first, "it is asked about once more");
     }
 
     #[test]
     fn every_program_applies_a_rule_that_is_wanted() {
         let rules = vec![glob::Pattern::new("EVAL.IF.*").unwrap(), glob::Pattern::new("SI.DERIVE.IF*").unwrap()];
         let source = ProgramSource::of(&conformance::suite().unwrap(), Restriction { rules, ..Restriction::default() });
-        let choice = ProgramChoice::new(0);
+        let choice = ProgramChoice::new();
         let drawn: Vec<Drawn> = (0..20).filter_map(|number| choice.program(&source, 5, number)).collect();
         assert!(drawn.len() > 10, "{}", drawn.len());
         for drawn in drawn {

@@ -39,4 +39,12 @@ pub enum CampaignError {
     /// The findings cannot be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// What other processes have recorded cannot be merged.
+    #[error("line {at} of the records: {message}")]
+    Record {
+        /// The number of the line.
+        at: usize,
+        /// What is wrong.
+        message: String,
+    },
 }

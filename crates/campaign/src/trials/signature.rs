@@ -91,11 +91,7 @@ impl FailureSignature {
 
     /// A name for files: short, and equal for equal signatures.
     pub fn slug(&self) -> String {
-        let text = format!("{self:?}");
-        let hash = text
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        format!("{}-{hash:016x}", self.kind)
+        format!("{}-{:016x}", self.kind, fnv(&format!("{self:?}")))
     }
 }
 
@@ -107,6 +103,11 @@ impl fmt::Display for FailureSignature {
         }
         Ok(())
     }
+}
+
+/// A hash that is the same in every process.
+pub(super) fn fnv(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The significant line of a message, without numbers, addresses and names of variables, which vary from program to

@@ -3,19 +3,22 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::choice::RulePairs;
 use crate::programs::{ConstructCensus, add_counts};
 use relax_spec::book::{Rule, RuleSet};
 use relax_spec::grammar::IrModule;
 
 /// The constructs of the programs of a campaign, and the rules applied to them.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Coverage {
     /// Constructs and operators.
     pub census: ConstructCensus,
     /// In how many programs each rule was applied, when checking or running them.
     pub rules: BTreeMap<Rule, u64>,
-    /// The pairs of rules that were applied to the same program.
+    /// The pairs of rules that were applied to the same program. Those of one program follow from its rules.
+    #[serde(skip)]
     pub pairs: RulePairs,
 }
 
@@ -29,6 +32,11 @@ impl Coverage {
         self.pairs.add(rules);
     }
 
+    /// Counts the pairs of rules, if this is the coverage of at most one program.
+    pub(super) fn with_pairs(&mut self) {
+        self.pairs.add(&self.rules.keys().copied().collect());
+    }
+
     fn add(&mut self, other: &Coverage) {
         self.census.add(&other.census);
         add_counts(&mut self.rules, other.rules.clone());
@@ -37,7 +45,7 @@ impl Coverage {
 }
 
 /// How much was done.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CampaignTally {
     /// Programs that were asked about.
     pub programs: u64,
@@ -55,6 +63,7 @@ pub struct CampaignTally {
     /// Questions asked to reduce findings.
     pub reducing: u64,
     /// How often each pass of the reducer made a finding smaller.
+    #[serde(skip)]
     pub passes: BTreeMap<&'static str, u64>,
     /// Runs, and those of them that reached the end on both sides.
     pub runs: (u64, u64),

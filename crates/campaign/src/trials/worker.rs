@@ -1,6 +1,5 @@
 //! A worker: it draws programs and texts, asks an implementation about them, and judges the answers.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -11,23 +10,25 @@ use super::compare;
 use super::inputs::{ArgumentDomain, inputs, is_endless};
 use super::judge::judge;
 use super::path::Path;
+use super::record::TrialRecord;
 use super::settings::{CampaignError, CampaignSettings};
 use super::signature::FailureKind;
-use super::spell::dialect_of;
+use super::spell::{dialect_of, says_values};
 use super::store::FindingStore;
 use super::tally::CampaignTally;
 use super::triage::{QueuedDifference, Triage};
 use super::turns::Turns;
 use super::verdict::{ProgramQuestion, TrialDifference, TrialVerdict, names_rules};
-use crate::programs::{Drawn, Features, ProgramSource, Seeds};
+use crate::programs::{Drawn, ProgramSource, Restriction, Seeds};
 use crate::shrink::rules_of;
 use ask::implementation::Implementation;
 use ask::process::Interrupt;
 use ask::worker::StartError;
 use relax_spec::check::{CheckReport, check_program};
-use relax_spec::grammar::{GlobalFunc, IrModule, Name};
+use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
 use relax_spec::question::Ask;
+use relax_spec::suite::Case;
 use relax_spec::syntax::tvmscript::print_module;
 use relax_spec::value::ValueSpec;
 
@@ -47,16 +48,8 @@ fn domain(number: u64) -> ArgumentDomain {
     if number % WIDE == WIDE - 3 { ArgumentDomain::Wide } else { ArgumentDomain::Documented }
 }
 
-/// A program that was read from a text: its example sizes are unknown, and it has no tape to shrink.
-fn of_text(module: IrModule) -> Drawn {
-    let entry = |(gv, func): &(relax_spec::grammar::GlobalVar, GlobalFunc)| match func {
-        GlobalFunc::Function(_) => Some(gv.name.clone()),
-        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
-    };
-    let mut entries: Vec<Name> = module.funcs.iter().filter_map(entry).collect();
-    entries.sort_by_key(|name| &**name != MAIN);
-    Drawn { module, entries, sizes: BTreeMap::new(), features: Features::ALL, choices: Vec::new() }
-}
+/// The suite whose calls programs make, how programs are restricted, and what is done with them.
+pub(super) type CampaignPlan<'a> = (&'a [Case], &'a Restriction, &'a CampaignSettings);
 
 /// A worker with an implementation of its own.
 pub(super) struct CampaignWorker<'a> {
@@ -71,7 +64,32 @@ pub(super) struct CampaignWorker<'a> {
     pub(super) found: Vec<QueuedDifference>,
 }
 
-impl CampaignWorker<'_> {
+impl<'a> CampaignWorker<'a> {
+    /// A worker that has done nothing yet. Programs are typed by the edition that judges them.
+    pub(super) fn new(
+        (suite, restriction, settings): CampaignPlan<'a>,
+        choice: &'a ProgramChoice,
+        store: &'a Mutex<FindingStore>,
+        implementation: Remembering,
+    ) -> CampaignWorker<'a> {
+        let values = restriction.values && says_values(&implementation);
+        let edition = implementation.edition();
+        let source = Rc::new(ProgramSource::of(suite, Restriction { values, edition, ..restriction.clone() }));
+        let seeds = settings.seeds.then(|| Seeds::of(suite));
+        let (tally, found) = (CampaignTally::default(), Vec::new());
+        CampaignWorker { source, choice, seeds, settings, implementation, store, tally, found }
+    }
+
+    /// Asks about the program with this number. Nothing is settled.
+    pub(super) fn record(&mut self, number: u64, options: &str) -> Result<TrialRecord, CampaignError> {
+        let (begun, waited) = (Instant::now(), self.implementation.waited);
+        let asked = self.program(number);
+        let (mut tally, found) = (std::mem::take(&mut self.tally), std::mem::take(&mut self.found));
+        asked?;
+        tally.time = (begun.elapsed(), self.implementation.waited.saturating_sub(waited));
+        Ok(TrialRecord::of(number, options, tally, found, &self.source))
+    }
+
     /// Asks about one program after the other, and handles the differences whose turn it is, until the time is up.
     pub(super) fn work(
         &mut self,
@@ -105,7 +123,7 @@ impl CampaignWorker<'_> {
         }
     }
 
-    fn keep(&mut self, queued: QueuedDifference, interrupted: bool) -> Result<(), CampaignError> {
+    pub(super) fn keep(&mut self, queued: QueuedDifference, interrupted: bool) -> Result<(), CampaignError> {
         let CampaignWorker { source, settings, store, implementation, tally, .. } = self;
         Triage { source, settings, implementation, store, tally }.settle(queued, interrupted)
     }
@@ -175,7 +193,7 @@ impl CampaignWorker<'_> {
         let edition = self.implementation.edition();
         let outcome = self.implementation.ask(edition, ask)?;
         self.tally.questions += 1;
-        let drawn = of_text(IrModule::default());
+        let drawn = Drawn::given(IrModule::default());
         let otherwise = || judge(self.about(&drawn.module, &MAIN.into(), &[]), &Path::Check, &outcome);
         let verdict = compare::of_terms(edition, ask, &outcome).unwrap_or_else(otherwise);
         if let Some(difference) = self.count(verdict) {
@@ -191,7 +209,7 @@ impl CampaignWorker<'_> {
         self.tally.questions += 1;
         let module = compare::module_of(edition, &text);
         let is_one = module.is_some();
-        let drawn = of_text(module.unwrap_or_default());
+        let drawn = Drawn::given(module.unwrap_or_default());
         let otherwise = || judge(self.about(&drawn.module, &MAIN.into(), &[]), &Path::Parse, &outcome);
         let verdict =
             compare::read(edition, &text, &outcome, names_rules(&self.implementation)).unwrap_or_else(otherwise);

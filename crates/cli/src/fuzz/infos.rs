@@ -32,6 +32,8 @@ pub(super) fn refuse(args: &Args) -> Result<(), Failure> {
         ("--reduce", args.reduce.is_some()),
         ("--coverage", args.coverage),
         ("--show", args.show.is_some()),
+        ("--record", args.record.is_some()),
+        ("--merge", !args.merge.is_empty()),
     ];
     let given: Vec<&str> = given.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect();
     if given.is_empty() {

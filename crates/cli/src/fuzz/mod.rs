@@ -2,10 +2,14 @@
 
 mod infos;
 mod programs;
+mod records;
 mod told;
 
 pub(super) use programs::{forms_of, told_of_known, told_of_paths};
 
+pub use records::{ProgramRecorder, ProgramTapes};
+
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -37,6 +41,8 @@ pub enum FuzzSubject {
   relax-spec fuzz --adapter tvm@0.27 --time 10m --jobs 2 --out found
   relax-spec fuzz --adapter tvm@0.27 --runs 200 --operators 'relax.nn.*' --without closures,effects
   relax-spec fuzz --show 17
+  relax-spec fuzz --adapter tvm@0.27 --record 0..500 > first.jsonl
+  relax-spec fuzz --adapter tvm@0.27 --merge first.jsonl --merge second.jsonl --out found
   relax-spec fuzz --adapter ./my-adapter --report human --report junit=found.xml --report html=found.html
   relax-spec fuzz --kind infos --adapter tvm@0.25 --runs 20000 --seed 1
 
@@ -98,6 +104,13 @@ pub struct Args {
     /// List what the programs contained and which rules they applied, with counts
     #[arg(long)]
     coverage: bool,
+    /// Ask about the programs with these numbers, and print a line for each instead of a report; nothing is reduced
+    #[arg(long, value_name = "FROM..TO", value_parser = range, conflicts_with_all = ["merge", "out", "reports", "runs", "time", "jobs", "coverage"])]
+    record: Option<Range<u64>>,
+    /// Handle what --record printed for these programs instead of asking about them; `-` is standard input. Questions
+    /// are only asked to reduce findings. The result is that of a campaign in one process
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["time", "jobs"])]
+    merge: Vec<PathBuf>,
     /// Print the program with this number, typed by --edition [default: 2023-02], and ask no implementation
     #[arg(long, value_name = "NUMBER")]
     show: Option<u64>,
@@ -113,6 +126,13 @@ impl Args {
     fn limits(&self) -> AnswerLimits {
         AnswerLimits { timeout: self.timeout, edition: self.edition }
     }
+}
+
+/// `0..500`.
+fn range(text: &str) -> Result<Range<u64>, String> {
+    let number = |text: &str| text.parse::<u64>().ok();
+    let ends = text.split_once("..").and_then(|(from, to)| Some(number(from)?..number(to)?));
+    ends.filter(|range| !range.is_empty()).ok_or_else(|| "expected two numbers, as in `0..500`".to_string())
 }
 
 /// `90`, `90s`, `10m`, `8h`.
@@ -140,8 +160,13 @@ pub fn run(args: &Args) -> CommandResult {
     }
     let interrupt = interrupt()?;
     let mut ended: Option<Exit> = None;
-    for adapter in Adapter::named(args.adapter.as_deref(), STARTUP)? {
+    let adapters = Adapter::named(args.adapter.as_deref(), STARTUP)?;
+    if adapters.len() > 1 && (args.record.is_some() || !args.merge.is_empty()) {
+        return Err(Failure::unreadable("records are of one implementation: name one release, as in `tvm@0.27`"));
+    }
+    for adapter in adapters {
         let exit = match args.kind {
+            FuzzSubject::Programs if args.record.is_some() => records::run(args, &adapter, &interrupt)?,
             FuzzSubject::Programs => programs::run(args, &adapter, &interrupt)?,
             FuzzSubject::Infos => infos::run(args, &adapter, &interrupt)?,
         };

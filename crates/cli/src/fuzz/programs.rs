@@ -8,10 +8,10 @@ use std::time::Duration;
 use glob::Pattern;
 use indicatif::ProgressBar;
 
-use super::{Args, told};
+use super::{Args, records, told};
 use crate::asking::launch;
 use crate::terminal::progress;
-use crate::{CommandResult, Exit, Failure, print_program};
+use crate::{CommandResult, Exit, Failure, note, print_program};
 use ask::adapters::Adapter;
 use ask::checkout::read_regular;
 use ask::conformance;
@@ -20,7 +20,7 @@ use ask::process::Interrupt;
 use campaign::programs::{ConstructCensus, Features, ProgramSource, Restriction};
 use campaign::trials::{
     CampaignError, CampaignSettings, CampaignTally, Coverage, FailureKind, Finding, FindingStore, KnownForm, Path,
-    Paths, ProgramCampaign, TrialVerdict, campaign,
+    Paths, ProgramCampaign, TrialVerdict, campaign, merge,
 };
 use relax_spec::book::Rule;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
@@ -44,6 +44,7 @@ impl From<CampaignError> for Failure {
         match error {
             CampaignError::Start(error) => error.into(),
             CampaignError::Store(error) => Failure::unreadable(error),
+            error @ CampaignError::Record { .. } => Failure::unreadable(error),
         }
     }
 }
@@ -55,7 +56,7 @@ pub(super) fn show(args: &Args, number: u64) -> CommandResult {
     Ok(Exit::AsExpected)
 }
 
-fn restriction(args: &Args, known: &[KnownForm]) -> Result<Restriction, Failure> {
+pub(super) fn restriction(args: &Args, known: &[KnownForm]) -> Result<Restriction, Failure> {
     let pattern = |text: &String| Pattern::new(text).map_err(|error| Failure::unreadable(format!("{text}: {error}")));
     let features = features(args)?;
     for pattern in &args.rules {
@@ -131,7 +132,8 @@ pub(crate) fn told_of_known(path: &Path, form: &KnownForm) -> String {
     format!("{path}: differs as known: {}{folder}\n", form.reason)
 }
 
-pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> CommandResult {
+/// How the programs of a campaign are restricted, and what is done with them.
+pub(super) fn plan(args: &Args, adapter: &Adapter) -> Result<(Restriction, CampaignSettings), Failure> {
     let known = known_forms(args, adapter)?;
     let restriction = restriction(args, &known)?;
     let paths = Paths::named(&args.paths).map_err(|name| {
@@ -140,7 +142,7 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Comm
     })?;
     let settings = CampaignSettings {
         seed: args.seed,
-        programs: args.runs.or(if args.time.is_none() { Some(RUNS) } else { None }),
+        programs: args.runs.or(if args.time.is_none() && args.merge.is_empty() { Some(RUNS) } else { None }),
         time: args.time,
         jobs: args.jobs.unwrap_or(JOBS),
         paths,
@@ -149,6 +151,28 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Comm
         known,
         seeds: args.seeds,
     };
+    Ok((restriction, settings))
+}
+
+/// Asks about the programs of a campaign, or takes what is recorded of them.
+fn asked(
+    args: &Args,
+    (restriction, settings): (&Restriction, &CampaignSettings),
+    launch: &Launch,
+    store: &Mutex<FindingStore>,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Result<ProgramCampaign, CampaignError>, Failure> {
+    let suite = conformance::suite()?;
+    let (start, interrupt) = (|| launch.start(), &launch.interrupt);
+    if args.merge.is_empty() {
+        return Ok(campaign(&suite, restriction, settings, &start, store, interrupt, progress));
+    }
+    let lines = records::lines(&args.merge)?;
+    Ok(merge((&suite, restriction, settings), &start, store, interrupt, lines, progress))
+}
+
+pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> CommandResult {
+    let (restriction, settings) = plan(args, adapter)?;
     // Each release has its own findings.
     let dir = args.out.as_ref().map(|dir| match adapter.ledger_name() {
         Some(name) if args.adapter.as_deref() == Some("tvm") => dir.join(name),
@@ -160,11 +184,10 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Comm
     };
     // Crashes are the aim of the search, and each costs a process.
     let launch = Launch { spare: true, ..launch(adapter, args.limits(), interrupt)? };
-    let suite = conformance::suite()?;
     let store = Mutex::new(store);
     let bar = progress(settings.programs.map_or_else(ProgressBar::new_spinner, ProgressBar::new))
         .with_message(adapter.to_string());
-    let outcome = campaign(&suite, &restriction, &settings, &|| launch.start(), &store, interrupt, &|| bar.inc(1));
+    let outcome = asked(args, (&restriction, &settings), &launch, &store, &|| bar.inc(1))?;
     bar.finish_and_clear();
     let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
     let findings = store.ranked();
@@ -179,12 +202,16 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Comm
             return Err(error.into());
         }
     };
-    told::write(args, adapter, &told(&campaign, campaign.interrupted), &|| {
+    let stopped = campaign.interrupted || campaign.missing.is_some();
+    if let Some(number) = campaign.missing {
+        note(&format!("program {number} is not recorded; what follows it is left for the next --merge\n"));
+    }
+    told::write(args, adapter, &told(&campaign, stopped), &|| {
         report(&adapter.to_string(), &campaign, &findings, args.coverage)
     })?;
     let is_unanswered = |tally: &CampaignTally| tally.questions == tally.unsupported.values().sum::<u64>();
     Ok(match &campaign {
-        ProgramCampaign { interrupted: true, .. } => Exit::StoppedEarly,
+        ProgramCampaign { .. } if stopped => Exit::StoppedEarly,
         ProgramCampaign { tally, .. } if is_unanswered(tally) => told::nothing_ran(adapter),
         ProgramCampaign { .. } if findings.iter().any(|finding| finding.known.is_none()) => Exit::Findings,
         ProgramCampaign { .. } => Exit::AsExpected,

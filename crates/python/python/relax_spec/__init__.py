@@ -9,7 +9,7 @@ import importlib
 #: Where each name is. They are loaded when they are used: pytest imports this package wherever it is installed.
 _PLACES = {
     **dict.fromkeys(
-        ("blame", "check", "derive", "explain", "judge", "normalize", "refine", "rules", "run", "types"), "_questions"
+        ("blame", "check", "derive", "explain", "judge", "normalize", "refine", "rules", "run", "types", "why"), "_questions"
     ),
     **dict.fromkeys(("CheckReport", "Derivation", "Finding", "Program", "Refinement", "Report", "RunResult"), "_results"),
     **dict.fromkeys(("RelaxSpecError", "RunError", "UnreadableError"), "_errors"),

@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import signal
 import sys
+import sysconfig
 
 
 def main():
@@ -20,10 +21,22 @@ def main():
     os._exit(code)
 
 
+def _scripts():
+    """Where the script of this package may be: what was started, beside the interpreter, or beside the package, where
+    `pip install --target` puts it. Another one in the path may be of another version.
+    """
+    started = pathlib.Path(sys.argv[0])
+    if started.name.startswith("relax-spec"):
+        yield started
+    package = pathlib.Path(__file__).parent
+    yield package.parent / "bin" / "relax-spec"
+    if package.is_relative_to(sys.prefix):
+        yield pathlib.Path(sysconfig.get_path("scripts")) / "relax-spec"
+
+
 def surroundings():
     """What the command starts: itself, and the adapter of TVM."""
-    script = pathlib.Path(sys.argv[0])
-    found = script if script.name.startswith("relax-spec") and os.access(script, os.X_OK) else shutil.which("relax-spec")
+    found = next((script for script in _scripts() if os.access(script, os.X_OK)), None) or shutil.which("relax-spec")
     if found:
         os.environ.setdefault("RELAX_SPEC_COMMAND", os.path.abspath(found))
     adapter = pathlib.Path(__file__).parent / "tvm" / "adapter" / "adapter.py"

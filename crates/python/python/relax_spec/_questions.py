@@ -65,6 +65,16 @@ def derive(program, function="main", variable=None, *, edition=None, **options):
     return found[0]
 
 
+def why(program, line_number, *, edition=None, **options):
+    """How the information of the variables that a line binds was derived, back to where it was lost."""
+    with line() as asked:
+        words = ["types", asked.program(program), "--why", str(line_number)]
+        status, out, err = asked.run(*words, options=options, edition=edition)
+    if status == 2:
+        raise unreadable(err, out)
+    return Report(out)
+
+
 def _types(program, edition, options):
     with line() as asked:
         path = asked.program(program)

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from relax_spec import _values
+from relax_spec import _native, _values
 from relax_spec._errors import RelaxSpecError, RunError
 
 #: A rule id in a text.
@@ -14,13 +14,19 @@ _RULE = re.compile(r"\b[A-Z][A-Z0-9]*(?:\.[A-Za-z0-9_-]+)+\b")
 
 
 def rule_url(rule):
-    """Where the book states a rule. `RELAX_SPEC_BOOK` is the address of the book."""
-    return f"{os.environ.get('RELAX_SPEC_BOOK', 'book').rstrip('/')}/rules.html#r-{rule}"
+    """Where the book states a rule; None if there is no such rule. `RELAX_SPEC_BOOK` is the address of the book."""
+    page = _native.rule_page(rule)
+    return page and f"{os.environ.get('RELAX_SPEC_BOOK', 'book').rstrip('/')}/{page}"
+
+
+def _link(found):
+    url = rule_url(found[0])
+    return f'<a href="{html.escape(url)}">{found[0]}</a>' if url else found[0]
 
 
 def linked(text):
     """HTML of a text, in which rule ids link to the book."""
-    return _RULE.sub(lambda found: f'<a href="{rule_url(found[0])}">{found[0]}</a>', html.escape(text))
+    return _RULE.sub(_link, html.escape(text))
 
 
 class Report:
