@@ -391,7 +391,7 @@ mod tests {
                 Ask::Lub(Type::Tensor(t1), Type::Tensor(_)),
                 Outcome::Answer { answer: Answer::Type(Type::Tensor(t)), .. },
             ) => {
-                let mut t = t.clone();
+                let mut t = *t;
                 t.dtype = t1.dtype;
                 answered(Answer::Type(Type::Tensor(t)))
             }

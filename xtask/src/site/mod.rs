@@ -1,5 +1,7 @@
-//! The site: the book with a page for every rule, erratum, operator, finding and pass, built by mdBook into
-//! `target/site`. Every link of it is then followed.
+//! The site: the book with a page for every rule, erratum, operator, finding, implementation and pass, built by mdBook
+//! into `target/site`. The index of its search is shortened, and every link of it is followed.
+
+mod search;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -26,7 +28,16 @@ pub fn run(args: Vec<String>) -> ExitCode {
         command.env("MDBOOK_PREPROCESSOR__RELAX_SPEC__COMMAND", format!("{} book", program.display()));
     }
     match command.status() {
-        Ok(status) if status.success() => started("python3", "tools/check_links.py", &[site.display().to_string()]),
+        Ok(status) if status.success() => match search::shorten(&site) {
+            Ok((before, after)) => {
+                println!("index of the search: {before} bytes, now {after}");
+                started("python3", "tools/check_links.py", &[site.display().to_string()])
+            }
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::FAILURE
+            }
+        },
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {
             let install = "cargo install mdbook --locked --version 0.5.4 --no-default-features --features search --root target/tools";
