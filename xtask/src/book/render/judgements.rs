@@ -1,5 +1,5 @@
-//! The judgements that a rule belongs to: those in whose derivations the golden cases record it. What is recorded outside
-//! of all others belongs to the judgement that the question asks for.
+//! The judgements that a rule belongs to: those in whose derivations the golden cases record it. What is recorded
+//! outside of all others belongs to the judgement that the question asks for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
