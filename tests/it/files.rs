@@ -3,8 +3,9 @@
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
-use std::path::Path;
-use std::process::{Command, Output};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -90,25 +91,147 @@ fn what_is_no_file_is_written_and_stays_what_it_is() {
     }
 }
 
-/// If a command is killed while it writes, the old file or the new one is there, never a part.
-#[test]
-fn who_is_killed_while_writing_leaves_a_whole_file() {
-    let dir = TempDir::new().unwrap();
-    let large = large(&dir);
-    let file = dir.path().join("file");
-    let writer = writers(&large).swap_remove(0);
-    let new = {
-        on_a_full_disk(100_000, &writer, &file);
-        fs::read(&file).unwrap()
+/// What may be killed: each command that writes a file, those that write while they ask, and what prints an answer.
+fn killed(dir: &TempDir) -> Vec<Vec<String>> {
+    let large = large(dir);
+    let kept = dir.path().join("kept.jsonl");
+    let to = format!("jsonl={}", kept.display());
+    Command::new(TOOL).args(["conform", "types/*", "--report", &to]).status().unwrap();
+    let mistaken = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/faults/mistaken.py");
+    let mark = dir.path().join("mark").display().to_string();
+    let adapter = |from: &str, to: &str| {
+        shlex::try_join(["python3", "-S", "-E", mistaken, from, to, &mark, TOOL, "adapter"]).unwrap()
     };
-    for wait in 0..20 {
-        fs::write(&file, "old").unwrap();
-        let args = writer.iter().map(|arg| arg.replace("OUT", &file.display().to_string()));
-        let mut child = Command::new(TOOL).args(args).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(wait * 15));
+    let pairs = adapter("Incompatible", "Compatible");
+    let programs = adapter("\"Accepted\"", "{\"Rejected\": [\"WF.5.BEFORE\"]}");
+    let line = |words: &[&str]| words.iter().map(|word| (*word).to_string()).collect::<Vec<String>>();
+    let kept = kept.display().to_string();
+    let small = dir.path().join("small.py");
+    fs::write(&small, "@R.function\ndef main(x: R.Tensor((3,), \"float32\")):\n    return R.add(x, x)\n").unwrap();
+    let small = small.display().to_string();
+    let mut lines = writers(&large);
+    lines.extend([
+        line(&["report", "merge", &kept, "--report", "html=OUT"]),
+        line(&["report", "merge", &kept, "--report", "md=OUT"]),
+        line(&["fuzz", "--kind", "infos", "--runs", "50", "--adapter", &pairs, "--report", "jsonl=OUT"]),
+        line(&[
+            "fuzz",
+            "--runs",
+            "3",
+            "--paths",
+            "check",
+            "--reduce",
+            "4",
+            "--bindings",
+            "8",
+            "--adapter",
+            &programs,
+            "--report",
+            "jsonl=OUT",
+        ]),
+        line(&["refine", &small, &small, "--format", "json", "--runs", "20"]),
+        line(&["export", "--json", "OUT.d"]),
+    ]);
+    lines
+}
+
+/// Runs a command in a directory of its own, in which OUT is, and kills it after a while.
+fn run_for(args: &[String], here: &Path, most: Option<Duration>) -> Duration {
+    let out = here.join("out");
+    let printed = fs::File::create(here.join("printed.json")).unwrap();
+    let args = args.iter().map(|arg| arg.replace("OUT", &out.display().to_string()));
+    let start = Instant::now();
+    let mut child = Command::new(TOOL).args(args).stdout(printed).stderr(Stdio::null()).spawn().unwrap();
+    if let Some(most) = most {
+        std::thread::sleep(most);
         let _ = child.kill();
-        child.wait().unwrap();
-        let found = fs::read(&file).unwrap();
-        assert!(found == b"old" || found == new, "{} bytes after {wait}", found.len());
+    }
+    child.wait().unwrap();
+    start.elapsed()
+}
+
+/// All files below a directory, except those whose names say that they are temporary.
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.is_dir() {
+            found.extend(files(&entry));
+        } else if !entry.file_name().unwrap().to_string_lossy().starts_with(".tmp") {
+            found.push(entry);
+        }
+    }
+    found
+}
+
+/// Why a file is neither whole nor JSON Lines to its last line. `whole` is what a run that ends leaves.
+fn broken(file: &Path, whole: &Path) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
+    let end = fs::read_to_string(whole).ok()?;
+    let is_json = |line: &str| serde_json::from_str::<serde_json::Value>(line).is_ok();
+    if text.is_empty() || text == "old" || text == end {
+        return None;
+    }
+    // The times in it differ from run to run, but not how it ends.
+    let last = |text: &str| text.trim_end().chars().rev().take(8).collect::<String>();
+    if !end.lines().next().is_some_and(is_json) || end.lines().count() < 2 {
+        return (last(&text) != last(&end)).then(|| format!("{} of {} bytes", text.len(), end.len()));
+    }
+    let whole_lines = text.rsplit_once('\n').map_or("", |(lines, _half)| lines);
+    whole_lines.lines().find(|line| !is_json(line)).map(|line| format!("no JSON: {line}"))
+}
+
+/// If a command is killed, whenever that is, what it writes line by line can be read to its last line. Anything else is
+/// the old file or the new one, or it is not there.
+#[test]
+fn who_is_killed_at_any_moment_leaves_whole_files() {
+    let dir = TempDir::new().unwrap();
+    let mut random = fastrand::Rng::with_seed(52);
+    let mut kills = 0;
+    for args in killed(&dir) {
+        let whole = TempDir::new().unwrap();
+        let takes = run_for(&args, whole.path(), None);
+        assert!(
+            files(whole.path()).iter().any(|file| fs::metadata(file).unwrap().len() > 0),
+            "{args:?} writes nothing"
+        );
+        for _ in 0..3 {
+            let here = TempDir::new().unwrap();
+            fs::write(here.path().join("out"), "old").unwrap();
+            run_for(&args, here.path(), Some(takes.mul_f64(random.f64() * 1.1)));
+            kills += 1;
+            for file in files(here.path()) {
+                let name = file.strip_prefix(here.path()).unwrap();
+                let fault = broken(&file, &whole.path().join(name));
+                assert!(fault.is_none(), "{args:?}, {}: {fault:?}", name.display());
+            }
+        }
+    }
+    assert!(kills >= 30, "{kills}");
+}
+
+/// Files are written whole, by one function. Only where nobody sees a half may another one write.
+#[test]
+fn no_command_writes_a_file_in_its_own_way() {
+    // A stream of lines, a folder that is renamed, scripts and texts in temporary directories, and the lock of a cache.
+    let own = [
+        "cli/src/reports.rs",
+        "cli/src/folder.rs",
+        "cli/src/serve.rs",
+        "server/src/mcp.rs",
+        "ask/src/adapters.rs",
+        "ask/src/checkout.rs",
+    ];
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    for name in ["ask", "campaign", "cli", "server"] {
+        for file in files(&crates.join(name).join("src")) {
+            if own.iter().any(|own| file.ends_with(own)) || file.extension().is_none_or(|extension| extension != "rs") {
+                continue;
+            }
+            let text = fs::read_to_string(&file).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            for way in ["fs::write(", "File::create", "OpenOptions", "fs::rename("] {
+                assert!(!code.contains(way), "{}: {way}", file.display());
+            }
+        }
     }
 }

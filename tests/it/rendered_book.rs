@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::LazyLock;
 
+use ask::adapters::TvmVersion;
 use relax_spec::book::{Edition, Erratum, Rule};
+use relax_spec::ops;
 use serde_json::{Value, json};
 
 #[path = "../../xtask/src/book/render/mod.rs"]
@@ -51,7 +54,12 @@ fn rendered_under(key: &str) -> Value {
 }
 
 /// The pages by their paths.
-fn pages() -> BTreeMap<String, String> {
+fn pages() -> &'static BTreeMap<String, String> {
+    static PAGES: LazyLock<BTreeMap<String, String>> = LazyLock::new(rendered_pages);
+    &PAGES
+}
+
+fn rendered_pages() -> BTreeMap<String, String> {
     let mut pages = BTreeMap::new();
     let mut pending: Vec<Value> = rendered_under("items")["items"].as_array().unwrap().clone();
     while let Some(item) = pending.pop() {
@@ -151,11 +159,11 @@ fn every_link_leads_somewhere() {
     let pages = pages();
     let mut faults = Vec::new();
     let mut count = 0;
-    for (from, page) in &pages {
+    for (from, page) in pages {
         let prose = prose(page);
         for link in between(&prose, "](", ')').chain(between(&prose, "href=\"", '"')) {
             count += 1;
-            faults.extend(fault(&pages, from, link));
+            faults.extend(fault(pages, from, link));
         }
     }
     assert!(faults.is_empty(), "{} of {count} links:\n{}", faults.len(), faults.join("\n"));
@@ -212,4 +220,41 @@ fn books_of_both_forms_are_rendered() {
     for wrong in [json!({}), json!([{}]), json!([{}, {}]), json!([{}, { "items": [{ "Chapter": { "path": "a" } }] }])] {
         assert!(render::book(wrong.clone()).is_err(), "{wrong}");
     }
+}
+
+/// Whatever one may want to name has a page of its own.
+#[test]
+fn every_single_thing_has_an_address() {
+    let pages = pages();
+    let mut wanted: Vec<String> = Rule::ALL.iter().map(|rule| format!("rules/{rule}.md")).collect();
+    wanted.extend(Erratum::ALL.iter().map(|erratum| format!("errata/{erratum}.md")));
+    wanted.extend(Edition::ALL.iter().map(|edition| format!("editions/{edition}.md")));
+    wanted.extend(ops::all().map(|op| format!("operators/{}.md", op.name.trim_start_matches("relax."))));
+    wanted.extend(TvmVersion::ALL.iter().map(|version| format!("implementations/apache-tvm-{}.md", version.name())));
+    let findings = fs::read_dir(root().join("conformance/findings")).unwrap().map(|entry| entry.unwrap().path());
+    let findings = findings.filter(|path| path.join("README.md").is_file());
+    wanted.extend(findings.map(|path| format!("findings/{}.md", path.file_name().unwrap().to_string_lossy())));
+    let passes = read("spec/src/passes.md");
+    let names = passes.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next().map(str::to_string));
+    wanted.extend(names.map(|name| format!("passes/{name}.md")));
+    let missing: Vec<&String> = wanted.iter().filter(|path| !pages.contains_key(*path)).collect();
+    assert!(missing.is_empty() && wanted.len() > 2_400, "{} of {}: {missing:?}", missing.len(), wanted.len());
+}
+
+/// Rules of judgements are shown as inference rules, in MathML, with the same in LaTeX.
+#[test]
+fn rules_of_judgements_are_inference_rules() {
+    let pages = pages();
+    let shown = pages.iter().filter(|(path, page)| path.starts_with("rules/") && page.contains("class=\"judgement\""));
+    let mut count = 0;
+    for (path, page) in shown {
+        count += 1;
+        let rules = page.matches("<div class=\"inference\"><math").count();
+        assert!(rules > 0 && rules == page.matches("\\dfrac").count(), "{path}");
+        for part in ["math", "mrow", "mfrac", "mi", "mo"] {
+            let opened = page.matches(&format!("<{part}>")).count() + page.matches(&format!("<{part} ")).count();
+            assert_eq!(opened, page.matches(&format!("</{part}>")).count(), "{path}: {part}");
+        }
+    }
+    assert!(count >= 250, "{count}");
 }

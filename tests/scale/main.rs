@@ -1,5 +1,7 @@
-//! Time and memory for deep or large inputs, in a separate program, so that other tests do not interfere.
+//! Time and memory for deep or large inputs, and for short questions, in a separate program, so that other tests do not
+//! interfere.
 
 mod deep;
 mod growth;
 mod large;
+mod quick;

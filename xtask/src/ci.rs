@@ -141,6 +141,7 @@ fn sources() -> Vec<CommandStep> {
         CommandStep::new("python3 tools/same_features.py"),
         CommandStep::new("python3 tools/hand_mutants.py --check"),
         CommandStep::new("python3 tools/seeded_faults.py check"),
+        CommandStep::new("python3 tools/diagnosed_faults.py check"),
     ]
 }
 
@@ -162,6 +163,11 @@ fn oracle(scope: CheckScope) -> Vec<CommandStep> {
             CommandStep::new("bash tools/playground.sh"),
             CommandStep::new("target/release/xtask site"),
             CommandStep::new(&format!("python3 tools/check_playground.py {TOOL} target/site")),
+            // Fails where there is no Chromium.
+            CommandStep::new(&format!(
+                "{TOOL} conform --adapter builtin:evaluator --edition 2024-04 --report html=target/report.html"
+            )),
+            CommandStep::new("python3 tools/check_pages.py target/report.html target/site"),
             CommandStep::new(&format!("python3 -m venv {TOOLS}/mcp")),
             CommandStep::new(&format!("{TOOLS}/mcp/bin/pip install --quiet --disable-pip-version-check mcp==2.3.0")),
             CommandStep::new(&format!("{TOOLS}/mcp/bin/python tools/check_mcp.py {TOOL}")),

@@ -104,6 +104,12 @@ const TASKS: &[(&str, &[Task])] = &[
                 Work::Python("tools/hand_mutants.py"),
             ),
             (
+                "diagnosed-faults",
+                "check|run RELAX_SPEC",
+                "diagnosis against implementations with one wrong rule",
+                Work::Python("tools/diagnosed_faults.py"),
+            ),
+            (
                 "seeded-faults",
                 "check|build|run|table",
                 "campaigns against seeded faults",

@@ -1,5 +1,5 @@
 //! What an implementation does as a whole where it is wrong: whether its wrong answers are those of the oracle with one
-//! rule switched off, one row of a definition by cases changed, or one erratum taken literally; or else, whether they
+//! rule switched off, one row of a definition by cases changed, or one erratum taken literally. Or else, whether they
 //! all depend on one rule.
 
 use std::collections::BTreeSet;
@@ -57,8 +57,8 @@ const MOST: usize = 5;
 const LEAST: usize = 3;
 /// One case against a change for so many that it explains is forgiven: a mistake in code is rarely exactly one of ours.
 const FORGIVEN: usize = 5;
-/// The number of parts in a hundred of the wrong answers that have to depend on a rule which is held to be another one: by
-/// chance, a mistake can leave some answers as they are.
+/// The number of parts in a hundred of the wrong answers that have to depend on a rule which is held to be another one.
+/// By chance, a changed rule can leave some answers as they are.
 const NEARLY_ALL: usize = 80;
 /// The maximum number of right answers for each wrong one that may depend on the rule that is held to be another one.
 /// All answers depend on a rule such as that of a body.
@@ -148,7 +148,7 @@ struct Asked<'a> {
     given: &'a Outcome,
     rules: RuleSet,
     changes: BTreeSet<Change>,
-    /// Whether the oracle itself gives an answer that the case allows. Of some questions the text leaves the answer open.
+    /// Whether the oracle itself gives an answer that the case allows. The text leaves some answers open.
     is_decided: bool,
 }
 
@@ -391,7 +391,7 @@ mod tests {
                 Ask::Lub(Type::Tensor(t1), Type::Tensor(_)),
                 Outcome::Answer { answer: Answer::Type(Type::Tensor(t)), .. },
             ) => {
-                let mut t = t.clone();
+                let mut t = *t;
                 t.dtype = t1.dtype;
                 answered(Answer::Type(Type::Tensor(t)))
             }

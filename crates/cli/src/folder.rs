@@ -36,7 +36,11 @@ import tvm
 from tvm import relax
 from tvm.script import ir as I
 from tvm.script import relax as R
-from tvm.script import tir as T
+
+try:
+    from tvm.script import tir as T
+except ImportError:
+    from tvm.script import tirx as T
 
 "#;
 
@@ -57,10 +61,11 @@ def differs(one, other):
     return not np.allclose(one.astype("float64"), other.astype("float64"), rtol=1e-3, atol=1e-6, equal_nan=True)
 
 
-module = tvm.script.from_source(PROGRAM, {"I": I, "R": R, "T": T})
 try:
+    module = tvm.script.from_source(PROGRAM, {"I": I, "R": R, "T": T})
     vm = relax.VirtualMachine(tvm.compile(module, "llvm"), tvm.cpu())
-    given = flat(vm[ENTRY](*[tvm.runtime.tensor(argument) for argument in ARGUMENTS]))
+    # Without arguments the question is whether it is accepted.
+    given = [] if ARGUMENTS is None else flat(vm[ENTRY](*[tvm.runtime.tensor(argument) for argument in ARGUMENTS]))
 except Exception as refusal:
     given = str(refusal).strip().splitlines()[-1]
 print("expected:", EXPECTED)
@@ -83,7 +88,7 @@ impl FindingFolder<'_> {
         let script = self.script(&kept)?;
         let said = self.shown(&script)?;
         print(&said)?;
-        let files = [("README.md", self.readme()?), ("repro.py", script), ("case.ron", self.case.to_string())];
+        let files = [("README.md", self.readme(&kept)?), ("repro.py", script), ("case.ron", self.case.to_string())];
         write_folder(dir, &files).map_err(place)?;
         note(&format!("wrote {}\n", dir.display()));
         Ok(Exit::AsExpected)
@@ -112,8 +117,18 @@ impl FindingFolder<'_> {
         }
     }
 
-    fn script(&self, kept: &StoredFinding) -> Result<String, Failure> {
-        let only_runs = || Failure::unreadable("a folder is made of a finding that a run on tensors shows");
+    /// Whether TVM refuses the program before it is run.
+    fn is_refused(&self, kept: &StoredFinding) -> bool {
+        self.finding.signature.kind == FailureKind::Refused && kept.input.is_none()
+    }
+
+    /// The arguments of the script, and what it expects.
+    fn asked(&self, kept: &StoredFinding) -> Result<(String, String), Failure> {
+        if self.is_refused(kept) {
+            return Ok(("None".to_string(), list(&[])));
+        }
+        let only_runs =
+            || Failure::unreadable("a folder is made of a refusal, or of a finding that a run on tensors shows");
         let input = kept.input.clone().filter(|_| kept.paths.iter().any(|path| path.runs())).ok_or_else(only_runs)?;
         let arguments = input.iter().map(|value| match value {
             ValueSpec::Tensor(data) => Some(array(data)),
@@ -130,12 +145,16 @@ impl FindingFolder<'_> {
             Answer::Run(RunAnswer::Fails(..)) => "None".to_string(),
             _ => return Err(only_runs()),
         };
+        Ok((list(&arguments), expected))
+    }
+
+    fn script(&self, kept: &StoredFinding) -> Result<String, Failure> {
+        let (arguments, expected) = self.asked(kept)?;
         let (program, entry) = (self.finding.program.trim(), &*kept.entry);
         Ok(format!(
             "\"\"\"{}.\"\"\"\n{HEAD}PROGRAM = \"\"\"\n{program}\n\"\"\"\n\
-             ENTRY = {entry:?}\nARGUMENTS = {}\n# What an error should end is None.\nEXPECTED = {expected}\n{BODY}",
+             ENTRY = {entry:?}\nARGUMENTS = {arguments}\n# What an error should end is None.\nEXPECTED = {expected}\n{BODY}",
             self.title(),
-            list(&arguments),
         ))
     }
 
@@ -144,7 +163,11 @@ impl FindingFolder<'_> {
         message.trim_end_matches('.').replace(['"', '\\'], "'")
     }
 
-    fn readme(&self) -> Result<String, Failure> {
+    fn readme(&self, kept: &StoredFinding) -> Result<String, Failure> {
+        let question = match self.is_refused(kept) {
+            true => "Is the program accepted?".to_string(),
+            false => format!("The result of `{}`.", self.finding.entry),
+        };
         let cases = read_cases("case.ron", self.case).map_err(Failure::unreadable)?;
         let link = |rule: &Rule| format!("[`{rule}`](../../../{})", rule.info().file);
         let clauses: Vec<String> = cases.iter().flat_map(|case| &case.rules).map(link).collect();
@@ -158,12 +181,11 @@ impl FindingFolder<'_> {
         Ok(format!(
             "# {}\n\n| | |\n| --- | --- |\n| releases | {} |\n| severity | {severity} |\n| responsible | to be found |\n\
              | clauses | {} |\n| case | [case.ron](case.ron) |\n| found by | a campaign (`relax-spec fuzz`) |\n\n\
-             ```python\n{}\n```\n\n**Question.** The result of `{}`.\n\n**By the text:**\n\n{}\n**TVM:**\n\n{}",
+             ```python\n{}\n```\n\n**Question.** {question}\n\n**By the text:**\n\n{}\n**TVM:**\n\n{}",
             self.title(),
             self.release,
             clauses.join(", "),
             self.finding.program.trim(),
-            self.finding.entry,
             block(&self.finding.expected),
             block(&self.finding.given),
         ))
@@ -194,4 +216,26 @@ fn array(data: &TensorData) -> String {
 fn list(items: &[String]) -> String {
     let lines: String = items.iter().map(|item| format!("    {item},\n")).collect();
     if items.is_empty() { "[]".to_string() } else { format!("[\n{lines}]") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_written_whole_or_not_at_all() {
+        let here = tempfile::tempdir().unwrap();
+        let files = [("README.md", "one".to_string()), ("case.ron", "two".to_string())];
+        let new = here.path().join("new/finding");
+        write_folder(&new, &files).unwrap();
+        assert_eq!(fs::read_to_string(new.join("case.ron")).unwrap(), "two");
+        // What is there stays as it is.
+        assert!(write_folder(&new, &[("README.md", "three".to_string())]).is_err());
+        assert_eq!(fs::read_to_string(new.join("README.md")).unwrap(), "one");
+        // A name that cannot be written leaves nothing, and no temporary folder.
+        assert!(
+            write_folder(&here.path().join("half"), &[("a", "1".to_string()), ("no/such", "2".to_string())]).is_err()
+        );
+        assert_eq!(fs::read_dir(here.path()).unwrap().count(), 1);
+    }
 }

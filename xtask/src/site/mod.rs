@@ -1,6 +1,10 @@
-//! The site: the book with a page for every rule, erratum, operator, finding and pass, built by mdBook into
-//! `target/site`, and the playground, where `tools/playground.sh` has made it. Every link of it is then followed.
+//! The site: the book with a page for every rule, erratum, operator, finding, implementation and pass, built by mdBook
+//! into `target/site`, and the playground, where `tools/playground.sh` has made it. The index of the search is shortened,
+//! and every link is followed.
 
+mod search;
+
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{fs, io};
@@ -30,13 +34,13 @@ pub fn run(args: Vec<String>) -> ExitCode {
         command.env("MDBOOK_PREPROCESSOR__RELAX_SPEC__COMMAND", format!("{} book", program.display()));
     }
     match command.status() {
-        Ok(status) if status.success() => {
-            if let Err(error) = take_playground(&site) {
-                eprintln!("error: {PLAYGROUND}: {error}");
-                return ExitCode::from(2);
+        Ok(status) if status.success() => match finish(&site) {
+            Ok(()) => started("python3", "tools/check_links.py", &[site.display().to_string()]),
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::FAILURE
             }
-            started("python3", "tools/check_links.py", &[site.display().to_string()])
-        }
+        },
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {
             let install = "cargo install mdbook --locked --version 0.5.4 --no-default-features --features search --root target/tools";
@@ -44,6 +48,14 @@ pub fn run(args: Vec<String>) -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Makes what mdBook does not.
+fn finish(site: &Path) -> Result<(), Box<dyn Error>> {
+    take_playground(site).map_err(|error| format!("{PLAYGROUND}: {error}"))?;
+    let (before, after) = search::shorten(site)?;
+    println!("index of the search: {before} bytes, now {after}");
+    Ok(())
 }
 
 /// Copies the command for the playground. Where it is not made, its page says so.

@@ -1,12 +1,12 @@
 """Is what each pass of TVM makes of a program allowed, and which contracts does it keep? A page of the book.
 
-    python3 pass_table.py RELAX_SPEC PYTHON [--programs 36] [--only GLOB] [--page FILE]
+    python3 pass_table.py RELAX_SPEC PYTHON [--programs 36] [--only GLOB] [--page FILE] [--data FILE]
 
 PYTHON is that of an environment with TVM, of 0.26 or later.
 
 The programs are those of `pass_programs.py`. Each goes through the sequences of `SEQUENCES` by `relax-spec blame`, which
-judges each pass against the module that it was given. The page, `spec/src/passes.md`, has a row for each pass. Without
-`--page` the table is printed.
+judges each pass against the module that it was given. The page, `spec/src/passes.md`, has a row for each pass; the data,
+`conformance/passes.jsonl`, has the same for the pages of single passes. Without `--page` the table is printed.
 """
 
 import argparse
@@ -181,17 +181,28 @@ def measured(args, adapter):
         yield number + 1, runs, rows
 
 
-def table(rows):
-    """The rows as Markdown."""
-    head = ["pass", "programs", "changed", "allowed", "not allowed", "undecided", "refused", *CONTRACTS, "twice"]
-    lines = ["| " + " | ".join(head) + " |", "| --- |" + " ---: |" * (len(head) - 1)]
+HEAD = ["pass", "programs", "changed", "allowed", "not allowed", "undecided", "refused", *CONTRACTS, "twice"]
+
+
+def cells(rows):
+    """The cells of each pass, as texts."""
     for name, row in sorted(rows.items()):
         counts = [len(row.programs), len(row.changed)]
         counts += [row.verdicts[verdict] for verdict in ("allowed", "not allowed", "undecided")] + [row.refused]
         counts += [row.broken[contract] for contract in CONTRACTS]
-        again = str(len(row.again)) if row.is_run_twice else "-"
-        lines.append(f"| `{name}` | " + " | ".join(map(str, counts)) + f" | {again} |")
-    return "\n".join(lines)
+        yield name, [*map(str, counts), str(len(row.again)) if row.is_run_twice else "-"]
+
+
+def table(rows):
+    """The rows as Markdown."""
+    lines = ["| " + " | ".join(HEAD) + " |", "| --- |" + " ---: |" * (len(HEAD) - 1)]
+    return "\n".join(lines + [f"| `{name}` | " + " | ".join(row) + " |" for name, row in cells(rows)])
+
+
+def data(rows):
+    """The rows for the pages of single passes: a line for each."""
+    lines = [json.dumps({"columns": HEAD[1:]})] + [json.dumps({"pass": name, "cells": row}) for name, row in cells(rows)]
+    return "".join(line + "\n" for line in lines)
 
 
 def release_of(python):
@@ -238,6 +249,7 @@ def main():
     parser.add_argument("--programs", type=int, default=36)
     parser.add_argument("--only", default="*")
     parser.add_argument("--page", type=pathlib.Path)
+    parser.add_argument("--data", type=pathlib.Path)
     args = parser.parse_args()
     runs, rows, release = 0, {}, release_of(args.python)
     with forked.adapter(args.python) as adapter:
@@ -245,6 +257,8 @@ def main():
             # A run that is ended early leaves what it has seen.
             if args.page and runs:
                 args.page.write_text(page(release, count, runs, rows))
+            if args.data and runs:
+                args.data.write_text(data(rows))
     if not args.page:
         print(table(rows))
     return 0 if runs else 1

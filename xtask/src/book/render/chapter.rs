@@ -150,3 +150,20 @@ pub fn with_links(links: &Links, page: &str, line: &str) -> String {
     // A line with an odd number of backticks continues on the next.
     if line.matches('`').count().is_multiple_of(2) { out } else { line.to_string() }
 }
+
+/// A text in HTML. Backticks would begin code in Markdown.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '*' | '_' | '`' | '[' | ']' | '\\' | '|' | '$' => {
+                let _ = write!(out, "&#{};", u32::from(c));
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}

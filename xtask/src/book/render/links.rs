@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::inference::{Inference, inferences};
+use super::judgements::{Judgements, judgements};
 use ask::sites::RuleSites;
 use ask::{checkout, conformance};
 use relax_spec::book::{Erratum, Rule, ron_options};
@@ -30,6 +31,10 @@ pub struct Links {
     pub sites: RuleSites,
     /// The inference rules that the code contains, by ids.
     pub inferences: BTreeMap<String, Vec<Inference>>,
+    /// The judgements that each rule belongs to.
+    pub judgements: Judgements,
+    /// The golden cases.
+    pub suite: Vec<Case>,
     /// The sources, by their paths from the root.
     pub sources_of_code: BTreeMap<String, String>,
     /// The reasons in the ledger of Apache TVM, by the clause that decides.
@@ -81,19 +86,23 @@ impl Links {
         let ids = |cases: Vec<&Case>| cases.into_iter().map(|case| case.id.clone()).collect();
         let claimed = coverage::claims(&suite).into_iter();
         let shown = claimed.map(|(rule, cases)| (rule, cases.into_iter().take(SHOWN).map(ShownCase::of).collect()));
+        let shown = shown.collect();
+        let sources_of_code = texts(&["src", "crates"], "rs")?;
         let (folders, findings) = findings()?;
         Ok(Links {
-            inferences: inferences(&root())?,
-            sources_of_code: sources_of_code()?,
+            inferences: inferences(&sources_of_code)?,
+            sources_of_code,
+            judgements: judgements(&suite),
             known: known()?,
             folders,
             findings,
-            shown: shown.collect(),
+            shown,
             repository: text(&own["repository"]),
             sources: addresses.filter_map(|(name, address)| Some((name.clone(), text(address)?))).collect(),
             places: places()?,
             sites: RuleSites::read(),
             claims: coverage::claims(&suite).into_iter().map(|(rule, cases)| (rule, ids(cases))).collect(),
+            suite,
         })
     }
 
@@ -165,9 +174,9 @@ pub fn root() -> PathBuf {
     checkout::root().unwrap_or_default()
 }
 
-/// The sources of the library, by their paths from the root.
-fn sources_of_code() -> Result<BTreeMap<String, String>, String> {
-    let mut pending = vec![PathBuf::from("src"), PathBuf::from("crates")];
+/// The files with an extension below some folders, by their paths from the root.
+fn texts(folders: &[&str], extension: &str) -> Result<BTreeMap<String, String>, String> {
+    let mut pending: Vec<PathBuf> = folders.iter().map(PathBuf::from).collect();
     let mut found = BTreeMap::new();
     while let Some(path) = pending.pop() {
         let here = root().join(&path);
@@ -176,20 +185,27 @@ fn sources_of_code() -> Result<BTreeMap<String, String>, String> {
             for entry in fs::read_dir(&here).map_err(told)? {
                 pending.push(path.join(entry.map_err(told)?.file_name()));
             }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path.extension().is_some_and(|found| found == extension) {
             found.insert(path.display().to_string(), fs::read_to_string(&here).map_err(told)?);
         }
     }
     Ok(found)
 }
 
+/// A ledger of known divergences.
+///
+/// # Errors
+///
+/// There is none of this name, or it cannot be read.
+pub fn ledger(name: &str) -> Result<Vec<KnownDivergence>, String> {
+    let text = conformance::ledger(name).ok_or_else(|| format!("there is no ledger of {name}"))?;
+    ron_options().from_str(&text).map_err(|error| format!("the ledger of {name}: {error}"))
+}
+
 /// The reasons in the ledger of Apache TVM, by clause, each once, with the releases if they are not all.
 fn known() -> Result<BTreeMap<String, Vec<String>>, String> {
-    let text = conformance::ledger("tvm").ok_or("there is no ledger of tvm")?;
-    let entries: Vec<KnownDivergence> =
-        ron_options().from_str(&text).map_err(|error| format!("the ledger of tvm: {error}"))?;
     let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for entry in entries {
+    for entry in ledger("tvm")? {
         let Some(clause) = entry.clause else { continue };
         let of = if entry.versions.is_empty() { "every release".to_string() } else { entry.versions.join(", ") };
         let class = entry.class.map_or("", |class| class.name());
@@ -226,20 +242,10 @@ fn findings() -> Result<(Vec<String>, ByClause), String> {
 
 /// The file and line of each case, by its id.
 fn places() -> Result<BTreeMap<String, String>, String> {
-    let mut pending = vec![PathBuf::from("conformance/suite")];
     let mut found = BTreeMap::new();
-    while let Some(path) = pending.pop() {
-        let here = root().join(&path);
-        let told = |error: std::io::Error| format!("{}: {error}", path.display());
-        if here.is_dir() {
-            for entry in fs::read_dir(&here).map_err(told)? {
-                pending.push(path.join(entry.map_err(told)?.file_name()));
-            }
-        } else if path.extension().is_some_and(|extension| extension == "ron") {
-            let text = fs::read_to_string(&here).map_err(told)?;
-            let ids = text.lines().enumerate().filter_map(|(at, line)| Some((case_id(line)?.to_string(), at + 1)));
-            found.extend(ids.map(|(id, line)| (id, format!("{}:{line}", path.display()))));
-        }
+    for (path, text) in texts(&["conformance/suite"], "ron")? {
+        let ids = text.lines().enumerate().filter_map(|(at, line)| Some((case_id(line)?.to_string(), at + 1)));
+        found.extend(ids.map(|(id, line)| (id, format!("{path}:{line}"))));
     }
     Ok(found)
 }

@@ -5,6 +5,7 @@ mod editions;
 mod entries;
 mod errata;
 mod inference;
+mod judgements;
 mod links;
 
 use serde_json::{Map, Value, json};
