@@ -38,12 +38,25 @@ function files(contents, above = "") {
   );
 }
 
+/** `ENOTSUP` of WASI. */
+const NOT_SUPPORTED = 58;
+/** What Debian's libc for WASI lacks, as undefined.txt lists it: threads, which cannot be had here, and `realpath`. */
+const lacking = {
+  pthread_attr_destroy: () => 0,
+  pthread_attr_init: () => 0,
+  pthread_attr_setstacksize: () => 0,
+  pthread_create: () => NOT_SUPPORTED,
+  pthread_detach: () => 0,
+  realpath: () => 0,
+};
+
 onmessage = async ({ data }) => {
   const root = new PreopenDirectory("/", tree(data.files));
   const streams = [new OpenFile(new File([])), new Stream("out"), new Stream("err"), root];
   const wasi = new WASI(data.args, data.env, streams, { debug: false });
   try {
-    const instance = await WebAssembly.instantiate(data.module, { wasi_snapshot_preview1: wasi.wasiImport });
+    const imports = { wasi_snapshot_preview1: wasi.wasiImport, env: lacking };
+    const instance = await WebAssembly.instantiate(data.module, imports);
     const exit = wasi.start(instance);
     postMessage({ exit, files: Object.fromEntries(files(root.dir.contents)) });
   } catch (error) {
