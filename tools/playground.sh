@@ -33,7 +33,7 @@ export CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS="-C link-self-contained=no -L native
 made=${CARGO_TARGET_DIR:-target/playground}
 cargo rustc -Z build-std=std,panic_abort --target wasm32-wasip1 --release --locked --target-dir "$made" \
     --package relax-spec-cli --no-default-features --bin relax-spec -- \
-    -C strip=symbols -C link-arg=--allow-undefined-file="$PWD/editors/playground/undefined.txt"
+    -C strip=symbols -C link-arg=--export=errno -C link-arg=--allow-undefined-file="$PWD/editors/playground/undefined.txt"
 
 npm --prefix editors/playground ci --no-audit --no-fund
 mkdir -p target/playground
