@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 export RUSTC=${RUSTC:-/usr/bin/rustc} RUSTC_BOOTSTRAP=1
 libc=${WASI_LIBC:-/usr/lib/wasm32-wasi}
 linker=${WASM_LD:-wasm-ld-19}
-library=$("$RUSTC" --print sysroot 2>/dev/null || true)/lib/rustlib/src/rust/library
+library=$("$RUSTC" --print sysroot 2>/dev/null || echo absent)/lib/rustlib/src/rust/library
 
 missing=
 [ -f "$library/Cargo.lock" ] || missing="$missing rustc-web and rust-web-src (sources of the library of $RUSTC);"
