@@ -150,6 +150,16 @@ def faults_of_examples(page, command, place):
         yield f"there are only {count} examples"
 
 
+def faults_of_nesting(page):
+    """What a browser has no stack for ends without a result, and is no trap."""
+    click(page, "[data-tab=judge]")
+    page.value(f"{LINE}.value = 'relax-spec judge unify Object ' + 'Tuple('.repeat(100000) + 'Object' + ')'.repeat(100000)")
+    status, _, err = ran_in_page(page)
+    print(f"nested deeply: {status} {err[:200]}")
+    if "Exit status 2" not in status and "nested too deeply" not in status:
+        yield f"what is nested deeply: {status} {err}"
+
+
 def faults_of_ending(page):
     click(page, "[data-tab=run]")
     page.value(f"document.querySelector('textarea').value = {json.dumps(ENDLESS)}")
@@ -203,7 +213,7 @@ def main(command, site, screenshots=None):
         alone = shutil.copy(command, pathlib.Path(place) / "relax-spec")
         shutil.copytree("examples", pathlib.Path(place) / "examples")
         (pathlib.Path(place) / "target").mkdir()
-        found = [*faults_of_examples(page, alone, place), *faults_of_ending(page)]
+        found = [*faults_of_examples(page, alone, place), *faults_of_nesting(page), *faults_of_ending(page)]
         if screenshots:
             pictures(page, pathlib.Path(screenshots))
         found += faults_of_console(page)

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 export RUSTC=${RUSTC:-/usr/bin/rustc} RUSTC_BOOTSTRAP=1
 libc=${WASI_LIBC:-/usr/lib/wasm32-wasi}
 linker=${WASM_LD:-wasm-ld-19}
-library=$("$RUSTC" --print sysroot 2>/dev/null || true)/lib/rustlib/src/rust/library
+library=$("$RUSTC" --print sysroot 2>/dev/null || echo absent)/lib/rustlib/src/rust/library
 
 missing=
 [ -f "$library/Cargo.lock" ] || missing="$missing rustc-web and rust-web-src (sources of the library of $RUSTC);"
@@ -32,7 +32,8 @@ export CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS="-C link-self-contained=no -L native
 -C link-arg=$libc/crt1-command.o -C link-arg=-zstack-size=16777216 -C panic=abort"
 made=${CARGO_TARGET_DIR:-target/playground}
 cargo rustc -Z build-std=std,panic_abort --target wasm32-wasip1 --release --locked --target-dir "$made" \
-    --package relax-spec-cli --no-default-features --bin relax-spec -- -C strip=symbols
+    --package relax-spec-cli --no-default-features --bin relax-spec -- \
+    -C strip=symbols -C link-arg=--export=errno -C link-arg=--allow-undefined-file="$PWD/editors/playground/undefined.txt"
 
 npm --prefix editors/playground ci --no-audit --no-fund
 mkdir -p target/playground

@@ -19,7 +19,7 @@ if (!output) {
 /** The command lines of README.md that need nothing but files, without their comments. */
 function examples(readme) {
   const lines = readme.matchAll(/^\$ ((?:[A-Z_]+=\S+ )?relax-spec (.*?))(?:\s+# .*)?$/gm);
-  const offered = /^(check|run|types|judge|refine|migrate|build|vm|explain|errata|ops|rules SI)\b/;
+  const offered = /^(check|run|types|judge|refine|migrate|build|vm|errata)\b/;
   return [...lines].filter(([, , words]) => offered.test(words)).map(([, line]) => line);
 }
 

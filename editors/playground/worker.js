@@ -38,12 +38,39 @@ function files(contents, above = "") {
   );
 }
 
+/** `ENOTSUP` of WASI. */
+const NOT_SUPPORTED = 58;
+
+/**
+ * What Debian's libc for WASI lacks, as undefined.txt lists it: threads, permissions and `realpath`, none of which can be
+ * had here.
+ */
+function lacking(exports) {
+  const fail = (result) => () => {
+    new DataView(exports().memory.buffer).setInt32(exports().errno.value, NOT_SUPPORTED, true);
+    return result;
+  };
+  return {
+    __errno_location: () => exports().errno.value,
+    fchmod: fail(-1),
+    pthread_attr_destroy: () => 0,
+    pthread_attr_init: () => 0,
+    pthread_attr_setstacksize: () => 0,
+    pthread_create: () => NOT_SUPPORTED,
+    pthread_detach: () => 0,
+    pthread_join: () => NOT_SUPPORTED,
+    realpath: fail(0),
+  };
+}
+
 onmessage = async ({ data }) => {
   const root = new PreopenDirectory("/", tree(data.files));
   const streams = [new OpenFile(new File([])), new Stream("out"), new Stream("err"), root];
   const wasi = new WASI(data.args, data.env, streams, { debug: false });
   try {
-    const instance = await WebAssembly.instantiate(data.module, { wasi_snapshot_preview1: wasi.wasiImport });
+    let instance;
+    const env = lacking(() => instance.exports);
+    instance = await WebAssembly.instantiate(data.module, { wasi_snapshot_preview1: wasi.wasiImport, env });
     const exit = wasi.start(instance);
     postMessage({ exit, files: Object.fromEntries(files(root.dir.contents)) });
   } catch (error) {

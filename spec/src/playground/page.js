@@ -86,7 +86,9 @@
   }
 
   /** A part of the output as an element: a link to the page of a rule, a button to the place in a file, or text. */
-  function part(text) {
+  function part(text, at) {
+    // What is marked comes between what is not.
+    if (at % 2 === 0) return text;
     const place = /^([\w./-]+):(\d+)(?::(\d+))?$/.exec(text);
     if (place && editors().some((text) => text.dataset.path === place[1])) {
       const button = document.createElement("button");
@@ -94,7 +96,7 @@
       Object.assign(button, { type: "button", textContent: text, onclick });
       return button;
     }
-    const page = /^[A-Z]/.test(text) && pageOf(text);
+    const page = !place && pageOf(text);
     return page ? Object.assign(document.createElement("a"), { href: page, textContent: text }) : text;
   }
 
