@@ -206,7 +206,7 @@ impl<N: Arithmetic> LoopsOfNest<'_, '_, N> {
             Step::SelectFloat { to, condition, a, b } => {
                 LoopInstr::SelectFloat { to: *to, condition: *condition, a: *a, b: *b }
             }
-            Step::Field { to, op, a, b, float } => float_instr(*to, field(*op), (*a, *b), *float)?,
+            Step::Field { to, op, a, b, float, mask: _ } => float_instr(*to, field(*op), (*a, *b), *float)?,
             Step::FloatBinary { to, op, a, b, float, .. } => float_instr(*to, float_op(*op)?, (*a, *b), *float)?,
             Step::FromInt { to, a, repr, float } => {
                 LoopInstr::FromInt { to: *to, a: *a, signed: repr.is_signed(), float: known(*float)? }
