@@ -229,7 +229,7 @@ fn answers_unasked(ask: &Ask, basis: Basis) -> Vec<(Erratum, Outcome, Outcome)> 
     let mut cx = Cx::new().with_edition(basis);
     let corrected = oracle::outcome(&mut cx, ask);
     let asked_after = cx.errata_asked_after();
-    let unasked = Erratum::ALL.iter().copied().filter(|erratum| !asked_after.contains(erratum));
+    let unasked = Erratum::ALL.iter().copied().filter(|erratum| !asked_after.contains(*erratum));
     let alone = |erratum| {
         oracle::outcome(&mut Cx::new().with_edition(basis).with_reading(Reading::literal_only(&[erratum])), ask)
     };
