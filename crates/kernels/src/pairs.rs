@@ -18,7 +18,7 @@ pub enum Pairwise {
 
 /// Applies the function to the elements of `x` and `y` at each index of `out`. Each operand has as many elements as
 /// `out`, or a single one for all indices. `exact` is the function.
-pub fn pairwise_of_f32(function: Pairwise, x: &[f32], y: &[f32], out: &mut [f32], exact: impl Fn(f64, f64) -> f64) {
+pub fn pairwise_of_f32(function: Pairwise, x: &[f32], y: &[f32], out: &mut [f32], exact: &dyn Fn(f64, f64) -> f64) {
     match function {
         Pairwise::Power => each::<Power>(x, y, out, exact),
         Pairwise::QuotientRoundedDown => each::<QuotientRoundedDown>(x, y, out, exact),
@@ -67,7 +67,7 @@ impl Certain for QuotientRoundedDown {
 /// How many numbers are tested together.
 const BLOCK: usize = 128;
 
-fn each<C: Certain>(x: &[f32], y: &[f32], out: &mut [f32], exact: impl Fn(f64, f64) -> f64) {
+fn each<C: Certain>(x: &[f32], y: &[f32], out: &mut [f32], exact: &dyn Fn(f64, f64) -> f64) {
     // A single operand is repeated.
     let (repeated_x, repeated_y) =
         ([x.first().copied().unwrap_or(0.0); BLOCK], [y.first().copied().unwrap_or(0.0); BLOCK]);
@@ -77,7 +77,7 @@ fn each<C: Certain>(x: &[f32], y: &[f32], out: &mut [f32], exact: impl Fn(f64, f
         let x = if is_x_single { &repeated_x[..out.len()] } else { &x[places.clone()] };
         let y = if is_y_single { &repeated_y[..out.len()] } else { &y[places] };
         if Arch::new().dispatch(Block { x, y, out, certain: PhantomData::<C> }) != 0 {
-            settle::<C>(x, y, out, &exact);
+            settle::<C>(x, y, out, exact);
         }
     }
 }
@@ -106,7 +106,7 @@ impl<C: Certain> WithSimd for Block<'_, C> {
 
 #[cold]
 #[inline(never)]
-fn settle<C: Certain>(x: &[f32], y: &[f32], out: &mut [f32], exact: impl Fn(f64, f64) -> f64) {
+fn settle<C: Certain>(x: &[f32], y: &[f32], out: &mut [f32], exact: &dyn Fn(f64, f64) -> f64) {
     for ((x, y), out) in x.iter().zip(y).zip(out) {
         let (x, y) = (f64::from(*x), f64::from(*y));
         if C::certain(x, y).1 != 0 {
@@ -121,7 +121,7 @@ mod tests {
 
     fn of(function: Pairwise, x: f32, y: f32) -> f32 {
         let (mut out, nothing) = ([0.0], |_, _| f64::NAN);
-        pairwise_of_f32(function, &[x], &[y], &mut out, nothing);
+        pairwise_of_f32(function, &[x], &[y], &mut out, &nothing);
         out[0]
     }
 
@@ -149,11 +149,11 @@ mod tests {
     #[test]
     fn operands_are_repeated_and_what_is_not_certain_is_asked() {
         let (many, mut out) = (vec![2.0; 300], vec![0.0; 300]);
-        pairwise_of_f32(Pairwise::Power, &many, &[3.0], &mut out, |_, _| 5.0);
+        pairwise_of_f32(Pairwise::Power, &many, &[3.0], &mut out, &|_, _| 5.0);
         assert!(out.iter().all(|out| *out == 8.0));
-        pairwise_of_f32(Pairwise::QuotientRoundedDown, &[1.0], &many, &mut out, |_, _| 5.0);
+        pairwise_of_f32(Pairwise::QuotientRoundedDown, &[1.0], &many, &mut out, &|_, _| 5.0);
         assert!(out.iter().all(|out| *out == 0.0));
-        pairwise_of_f32(Pairwise::Power, &[0.0], &many, &mut out, |_, _| 5.0);
+        pairwise_of_f32(Pairwise::Power, &[0.0], &many, &mut out, &|_, _| 5.0);
         assert!(out.iter().all(|out| *out == 5.0));
     }
 }

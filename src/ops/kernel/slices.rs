@@ -101,7 +101,7 @@ pub(in crate::ops) fn pairwise(
     m: &mut dyn Host,
     a: &EvalArgs<'_>,
     function: Pairwise,
-    exact: impl Fn(f64, f64) -> f64,
+    exact: &dyn Fn(f64, f64) -> f64,
 ) -> Result<Option<Value>, Stop> {
     let [Value::Tensor(x), Value::Tensor(y)] = a.values else { return Ok(None) };
     let out = kernel::out(a)?;
@@ -113,7 +113,7 @@ pub(in crate::ops) fn pairwise(
         if let (Elements::Float32(x), Elements::Float32(y), Elements::Float32(out)) = (&*x, &*y, out)
             && let (Some(x), Some(y), Some(out)) = (x.as_slice(), y.as_slice(), out.as_slice_mut())
         {
-            lines.each(x, y, out, |x, y, out| kernels::pairwise_of_f32(function, x, y, out, &exact));
+            lines.each(x, y, out, |x, y, out| kernels::pairwise_of_f32(function, x, y, out, exact));
         }
     });
     Ok(Some(Value::Tensor(result)))

@@ -97,7 +97,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [OpParam::Arg("x1"), OpParam::Arg("x2")],
         infer_numbers,
         Elementary,
-        |m, a| match slices::pairwise(m, a, Pairwise::Power, elementary::pow)? {
+        |m, a| match slices::pairwise(m, a, Pairwise::Power, &elementary::pow)? {
             Some(value) => Ok(value),
             None => binary(m, a, power),
         }
@@ -165,7 +165,7 @@ fn divide(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
 fn floor_divide(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let float = kernel::out(a)?.dtype.float_type().unwrap_or(FloatType::Float64);
     let exact = |x, y| float.quotient_rounded_down(x, y);
-    if let Some(value) = slices::pairwise(m, a, Pairwise::QuotientRoundedDown, exact)? {
+    if let Some(value) = slices::pairwise(m, a, Pairwise::QuotientRoundedDown, &exact)? {
         return Ok(value);
     }
     let floor = |x: i64, y: i64| {
