@@ -62,8 +62,8 @@ struct VmRun {
     /// Run without verifying first; a fault shows only when the run reaches it
     #[arg(long)]
     unverified: bool,
-    /// How many steps the run may take [default: 200000000; for a program without recursion and `while`, limited only by
-    /// the time]
+    /// How many steps the run may take [default: 200000000; for a program without recursion and `while`, limited only
+    /// by the time]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
     /// Limit of the bytes that the tensors of the run, including its arguments, and the temporaries of operators use at
