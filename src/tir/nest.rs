@@ -128,12 +128,17 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
                 for (choice, side) in &lanes.noted {
                     self.note(Some(*choice), *side);
                 }
-                self.spend(lanes_cost(nest, lanes, starts));
+                self.spend(lanes_cost(nest, lanes, starts, count, nest.statements.len()));
                 self.begun = lanes.noise.as_ref().map_or(self.begun, |noise| noise.begun);
                 return Ok(());
             }
             Err((statement, Fails(lane))) => (statement, lane),
         };
+        // Statements after others fail only where lanes are computed one by one.
+        self.spend(match statement {
+            0 => lanes_cost(nest, lanes, starts, from, nest.statements.len()),
+            _ => lanes_cost(nest, lanes, starts, count, statement),
+        });
         let begun = lanes.noise.as_ref().and_then(|noise| noise.begun_before(from, statement));
         self.begun = begun.unwrap_or(self.begun);
         for lane in from..count {
@@ -271,17 +276,17 @@ fn statements_of<N>(nest: &Nest<'_, N>) -> RoundStatements {
     RoundStatements { of_init, of_body: nest.statements.len() as u64, predicate: nest.predicate }
 }
 
-/// The steps of the statements of lanes.
-fn lanes_cost<N>(nest: &Nest<'_, N>, lanes: &Lanes<N>, starts: &[usize]) -> u64 {
+/// The steps of the first `count` lanes, each up to a statement.
+fn lanes_cost<N>(nest: &Nest<'_, N>, lanes: &Lanes<N>, starts: &[usize], count: usize, statements: usize) -> u64 {
     let active = |lane: &usize| nest.predicate.is_none_or(|predicate| lanes.ints[predicate][*lane] != 0);
     let rounds = match nest.predicate {
-        None => lanes.count,
-        Some(_) => (0..lanes.count).filter(active).count(),
+        None => count,
+        Some(_) => (0..count).filter(active).count(),
     } as u64;
-    let begun = starts.iter().filter(|lane| active(lane)).count() as u64;
+    let begun = starts.iter().filter(|lane| **lane < count && active(lane)).count() as u64;
     let of_init = statements_of(nest).of_init;
-    let blocks = if nest.block.is_some() { lanes.count as u64 } else { 0 };
-    blocks + rounds * nest.statements.len() as u64 + begun * of_init
+    let blocks = if nest.block.is_some() { count as u64 } else { 0 };
+    blocks + rounds * statements as u64 + begun * of_init
 }
 
 /// The lanes of a strip in which a reduction starts.
