@@ -192,12 +192,13 @@ mod tests {
     #[test]
     fn certain_elements_of_lines_of_float32_are_those_of_the_elementary_functions() {
         type OfLine = fn(&[f32], &mut [f32], &mut Vec<f64>, &mut Vec<usize>);
+        type ExactLine = fn(&[f64]) -> Vec<f64>;
         let numbers: Vec<f32> = numbers(FloatType::Float32, 20_000).map(|x| x as f32).collect();
         let mut doubts = 0;
         for (i, line) in numbers.chunks(33).enumerate() {
             let near = |x: &f32| if i % 3 == 0 { *x } else { x % 20.0 };
             let line: Vec<f32> = line.iter().map(near).collect();
-            let functions: [(OfLine, fn(&[f64]) -> Vec<f64>); 2] = [
+            let functions: [(OfLine, ExactLine); 2] = [
                 (kernels::softmax_of_f32, elementary::softmax),
                 (kernels::log_softmax_of_f32, elementary::log_softmax),
             ];
@@ -218,8 +219,9 @@ mod tests {
 
     #[test]
     fn functions_of_two_float32_are_the_elementary_ones() {
+        type Exact<'e> = &'e dyn Fn(f64, f64) -> f64;
         let exact = |x, y| FloatType::Float32.quotient_rounded_down(x, y);
-        let functions: [(Pairwise, &dyn Fn(f64, f64) -> f64); 2] =
+        let functions: [(Pairwise, Exact<'_>); 2] =
             [(Pairwise::Power, &elementary::pow), (Pairwise::QuotientRoundedDown, &exact)];
         let any: Vec<f64> = numbers(FloatType::Float32, COUNT).chain(special(FloatType::Float32)).collect();
         let x: Vec<f32> = any.iter().map(|x| *x as f32).collect();

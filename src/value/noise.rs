@@ -297,8 +297,9 @@ impl Noise {
         }
     }
 
-    /// Begins the sequence of a place in a `PrimFunc`: a statement by its number, or the end of a loop. What follows does
-    /// not depend on what was asked before, so that statements that are computed together vary as one after the other.
+    /// Begins the sequence of a place in a `PrimFunc`: a statement by its number, or the end of a loop. What follows
+    /// does not depend on what was asked before, so that statements that are computed together vary as one after the
+    /// other.
     pub fn begin_at(&self, place: u64) {
         self.resume(self.state_at(place));
     }

@@ -200,8 +200,8 @@ pub(crate) fn cosh(x: f64) -> f64 {
     0.5 * (power + 1.0 / power)
 }
 
-/// The number is a fraction from `sqrt(1/2)` to `sqrt(2)` times a power of two. No digits are lost: the logarithm of the
-/// fraction is at most half of that of the power.
+/// The number is a fraction from `sqrt(1/2)` to `sqrt(2)` times a power of two. No digits are lost: the logarithm of
+/// the fraction is at most half of that of the power.
 #[inline(always)]
 pub(crate) fn log(x: f64) -> f64 {
     const HALF_ROOT: u64 = FRAC_1_SQRT_2.to_bits();

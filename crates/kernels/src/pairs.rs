@@ -33,8 +33,8 @@ trait Certain {
 struct Power;
 
 impl Certain for Power {
-    /// The logarithm is within 8u, and the exponent below 110 where the power is a float32, so the power is within 1,000
-    /// u. A negative number has a power only if the exponent is an integer.
+    /// The logarithm is within 8u, and the exponent below 110 where the power is a float32, so the power is within
+    /// 1,000 u. A negative number has a power only if the exponent is an integer.
     #[inline(always)]
     fn certain(x: f64, y: f64) -> (f32, u32) {
         let is_known = x.abs() < f64::INFINITY && y.abs() < f64::INFINITY && x != 0.0;

@@ -1,9 +1,10 @@
 //! Softmax and its logarithm on lines of float32, rounded as the exact values are.
 //!
 //! Below, u is 2^-53, the largest relative error of an operation in float64, and d is the distance of an element from
-//! the largest one. The powers `e^-d` are within `(4 + d)u`, where d itself is within u. The terms of a sum are positive,
-//! so the sum inherits the error of its terms, with d at most the logarithm of their number. It is computed in blocks,
-//! within 14u. Together a softmax is within `(60 + d)u` for lines of up to 2^40 elements; the margins are twice that.
+//! the largest one. The powers `e^-d` are within `(4 + d)u`, where d itself is within u. The terms of a sum are
+//! positive, so the sum inherits the error of its terms, with d at most the logarithm of their number. It is computed
+//! in blocks, within 14u. Together a softmax is within `(60 + d)u` for lines of up to 2^40 elements; the margins are
+//! twice that.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -158,7 +159,8 @@ fn sum(terms: &[f64]) -> f64 {
     total + lost
 }
 
-/// `log(1 + x)` for x that is not negative, within 10u: the logarithm of the rounded sum, and the effect of rounding it.
+/// `log(1 + x)` for x that is not negative, within 10u: the logarithm of the rounded sum, and the effect of rounding
+/// it.
 #[inline(always)]
 fn log_of_1_and(x: f64) -> f64 {
     let rounded = 1.0 + x;

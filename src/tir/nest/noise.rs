@@ -68,7 +68,8 @@ pub(super) fn of_field<N: Arithmetic>(noise: &Noise, op: Field, a: N, b: N, floa
 }
 
 impl<N: Arithmetic> Lanes<N> {
-    /// Begins the rounds of the lanes. `begun` statements have begun before, and reductions start in the lanes `starts`.
+    /// Begins the rounds of the lanes. `begun` statements have begun before, and reductions start in the lanes
+    /// `starts`.
     pub fn begin(&mut self, begun: u64, statements: RoundStatements, starts: &[usize]) {
         let Some(noise) = &mut self.noise else { return };
         let predicate = statements.predicate.map(|predicate| self.ints[predicate].as_slice());

@@ -1,6 +1,6 @@
 //! The site: the book with a page for every rule, erratum, operator, finding, implementation and pass, built by mdBook
-//! into `target/site`, and the playground, where `tools/playground.sh` has made it. The index of the search is shortened,
-//! and every link is followed.
+//! into `target/site`, and the playground, where `tools/playground.sh` has made it. The index of the search is
+//! shortened, and every link is followed.
 
 mod search;
 

@@ -48,13 +48,16 @@ const LOGARITHM: Function = Function { name: "log", float: elementary::log };
 /// Computes a result from an element, the sum of all exponentials, and the exponential function.
 type OfTotal = fn(RingNumber, RingNumber, fn(RingNumber) -> RingNumber) -> RingNumber;
 
+/// Computes a line of float32: the elements, the result, room for numbers, the places of what is not certain.
+type OfLineOfFloat32 = fn(&[f32], &mut [f32], &mut Vec<f64>, &mut Vec<usize>);
+
 /// A function of the elements of a line.
 struct OfLine {
     exact: fn(&[f64]) -> Vec<f64>,
     /// The rounded elements; `None` if one is not certain.
     quick: fn(FloatType, &[f64]) -> Option<Vec<f64>>,
     /// Writes the certain elements, and notes the others.
-    of_f32: fn(&[f32], &mut [f32], &mut Vec<f64>, &mut Vec<usize>),
+    of_f32: OfLineOfFloat32,
 }
 
 const SOFTMAX: OfLine = OfLine { exact: elementary::softmax, quick: quick::softmax, of_f32: kernels::softmax_of_f32 };
