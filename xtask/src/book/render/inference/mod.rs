@@ -4,7 +4,7 @@
 //! A row is `(rule!("ID"), condition, answer)` in a definition by cases; the last row, `(rule!("ID"), answer)`, holds
 //! in all other cases. A premise is `(rule!("ID"), number, condition)`, possibly with what is reported if it does not
 //! hold. A conclusion is `cx.conclude(rule!("ID"), answer)`. The conditions and patterns of the branches around it are
-//! premises, too.
+//! premises, too, and so is that no branch before it has returned an answer, and that no row above applies.
 
 mod math;
 
@@ -45,7 +45,8 @@ pub fn inferences(sources: &BTreeMap<String, String>) -> Result<BTreeMap<String,
     let mut found: BTreeMap<String, Vec<Inference>> = BTreeMap::new();
     for (name, text) in sources.iter().filter(|(name, _)| name.starts_with(LIBRARY) && !name.starts_with(GENERAL)) {
         let file = syn::parse_file(text).map_err(|error| format!("{name}: {error}"))?;
-        let mut reader = Reader { name, functions: Vec::new(), found: &mut found };
+        let mut reader =
+            Reader { name, functions: Vec::new(), value: ValueOf::Part, rows: Vec::new(), found: &mut found };
         reader.visit_file(&file);
     }
     Ok(found)
@@ -68,7 +69,22 @@ struct Definition {
 struct Reader<'r> {
     name: &'r str,
     functions: Vec<Around>,
+    /// What the present expression is.
+    value: ValueOf,
+    /// The rules of the rows above.
+    rows: Vec<String>,
     found: &'r mut BTreeMap<String, Vec<Inference>>,
+}
+
+/// What an expression is the value of.
+#[derive(Clone)]
+enum ValueOf {
+    /// Of the function.
+    Function,
+    /// Of the pattern of a `let`.
+    Binding(Term),
+    /// Of a part of something.
+    Part,
 }
 
 impl Reader<'_> {
@@ -82,8 +98,33 @@ impl Reader<'_> {
         });
         let judgement = Term::apply(&signature.ident.to_string(), params.collect());
         self.functions.push(Around { judgement, branches: Vec::new(), definitions: Vec::new() });
-        visit(self);
+        self.as_value_of(ValueOf::Function, visit);
         self.functions.pop();
+    }
+
+    fn as_value_of(&mut self, value: ValueOf, visit: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.value, value);
+        visit(self);
+        self.value = outer;
+    }
+
+    /// Visits the rows of a definition by cases, each below those above it. Returns their rules.
+    fn rows_of(&mut self, array: &syn::ExprArray) -> Vec<String> {
+        let outer = std::mem::take(&mut self.rows);
+        for row in &array.elems {
+            let above = self.rows.clone();
+            self.visit_expr(row);
+            self.rows = above;
+            if let Expr::Tuple(row) = row {
+                self.rows.extend(row.elems.first().and_then(id_of));
+            }
+        }
+        std::mem::replace(&mut self.rows, outer)
+    }
+
+    /// That no row above applies; nothing in the first row.
+    fn below_rows(&self) -> Option<Term> {
+        (!self.rows.is_empty()).then(|| Term::text(&format!("not by {}", self.rows.join(", "))))
     }
 
     /// Visits what a condition leads to.
@@ -109,12 +150,17 @@ impl Reader<'_> {
         }
     }
 
-    fn keep(&mut self, rule: &Expr, own: Option<Term>, follows: Follows) {
+    fn keep(&mut self, rule: &Expr, own: impl IntoIterator<Item = Term>, follows: Follows) {
         let (Some(id), Some(around)) = (id_of(rule), self.functions.last()) else { return };
         let mut premises = around.branches.clone();
         premises.extend(own);
         let conclusion = match follows {
             Follows::Answer(answer) => Term::equation(around.judgement.clone(), answer),
+            Follows::Value(value) => match &self.value {
+                ValueOf::Function => Term::equation(around.judgement.clone(), value),
+                ValueOf::Binding(pattern) => Term::equation(pattern.clone(), value),
+                ValueOf::Part => value,
+            },
             Follows::Goes => Term::Row(vec![around.judgement.clone(), Term::text(&format!("does not fail by {id}"))]),
         };
         let names = around.definitions_of(premises.iter().chain([&conclusion]));
@@ -125,8 +171,10 @@ impl Reader<'_> {
 
 /// What a form of a rule concludes.
 enum Follows {
-    /// An answer.
+    /// An answer of the function.
     Answer(Term),
+    /// The value of the present expression.
+    Value(Term),
     /// That the premise does not stand in the way.
     Goes,
 }
@@ -155,6 +203,13 @@ fn id_of(expr: &Expr) -> Option<String> {
     is_rule.then(|| expr.mac.parse_body::<syn::LitStr>().ok()).flatten().map(|id| id.value())
 }
 
+/// The condition under which a statement leaves the function.
+fn left_by(statement: &syn::Stmt) -> Option<&Expr> {
+    let syn::Stmt::Expr(Expr::If(branch), _) = statement else { return None };
+    let leaves = |last: &syn::Stmt| matches!(last, syn::Stmt::Expr(Expr::Return(_), _));
+    (branch.else_branch.is_none() && branch.then_branch.stmts.last().is_some_and(leaves)).then_some(&*branch.cond)
+}
+
 fn is_number(expr: &Expr) -> bool {
     matches!(expr, Expr::Lit(lit) if matches!(lit.lit, syn::Lit::Int(_)))
 }
@@ -180,13 +235,39 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         self.function(&item.sig, |reader| visit::visit_impl_item_fn(reader, item));
     }
 
+    /// The statements behind a branch that returns are under the contrary of its condition.
+    fn visit_block(&mut self, block: &'ast syn::Block) {
+        let open = self.functions.last().map_or(0, |around| around.branches.len());
+        for (at, statement) in block.stmts.iter().enumerate() {
+            let value = match (at + 1 == block.stmts.len(), statement) {
+                (true, syn::Stmt::Expr(_, None)) => self.value.clone(),
+                _ => ValueOf::Part,
+            };
+            self.as_value_of(value, |reader| reader.visit_stmt(statement));
+            if let (Some(left), Some(around)) = (left_by(statement), self.functions.last_mut()) {
+                around.branches.push(Term::of(left).not());
+            }
+        }
+        if let Some(around) = self.functions.last_mut() {
+            around.branches.truncate(open);
+        }
+    }
+
+    fn visit_expr_return(&mut self, returned: &'ast syn::ExprReturn) {
+        self.as_value_of(ValueOf::Function, |reader| visit::visit_expr_return(reader, returned));
+    }
+
+    fn visit_expr_array(&mut self, array: &'ast syn::ExprArray) {
+        self.rows_of(array);
+    }
+
     fn visit_local(&mut self, local: &'ast syn::Local) {
-        visit::visit_local(self, local);
-        let Some(init) = &local.init else { return };
         let pattern = match &local.pat {
             Pat::Type(typed) => &*typed.pat,
             pattern => pattern,
         };
+        self.as_value_of(ValueOf::Binding(Term::of_pattern(pattern)), |reader| visit::visit_local(reader, local));
+        let Some(init) = &local.init else { return };
         match (pattern, &*init.expr) {
             // Each name has a definition of its own.
             (Pat::Tuple(names), Expr::Tuple(values)) if names.elems.len() == values.elems.len() => {
@@ -200,14 +281,25 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         let parts: Vec<&Expr> = tuple.elems.iter().collect();
         match parts.as_slice() {
             [rule, number, condition] | [rule, number, condition, _] if is_number(number) => {
-                self.keep(rule, Some(Term::of(condition)), Follows::Goes);
+                self.keep(rule, [Term::of(condition)], Follows::Goes);
             }
             [rule, condition, answer] => {
-                self.keep(rule, Some(Term::of(condition)), Follows::Answer(Term::of(answer)));
+                let above = self.below_rows().into_iter();
+                self.keep(rule, above.chain([Term::of(condition)]), Follows::Answer(Term::of(answer)));
             }
-            [rule, answer] => {
-                self.keep(rule, Some(Term::text("no row above applies")), Follows::Answer(Term::of(answer)));
+            [Expr::Reference(rows), Expr::Tuple(last)] => {
+                let above = match &*rows.expr {
+                    Expr::Array(rows) => self.rows_of(rows),
+                    _ => Vec::new(),
+                };
+                let outer = std::mem::replace(&mut self.rows, above);
+                if let [rule, answer] = last.elems.iter().collect::<Vec<&Expr>>().as_slice() {
+                    self.keep(rule, self.below_rows(), Follows::Answer(Term::of(answer)));
+                }
+                self.rows = outer;
+                return visit::visit_expr_tuple(self, last);
             }
+            [rule, answer] => self.keep(rule, None, Follows::Answer(Term::of(answer))),
             _ => {}
         }
         visit::visit_expr_tuple(self, tuple);
@@ -216,8 +308,8 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         let parts: Vec<&Expr> = call.args.iter().collect();
         match (call.method.to_string().as_str(), parts.as_slice()) {
-            ("conclude" | "by_kind", [rule, answer]) => self.keep(rule, None, Follows::Answer(Term::of(answer))),
-            ("premise", [rule, _, condition]) => self.keep(rule, Some(Term::of(condition)), Follows::Goes),
+            ("conclude" | "by_kind", [rule, answer]) => self.keep(rule, None, Follows::Value(Term::of(answer))),
+            ("premise", [rule, _, condition]) => self.keep(rule, [Term::of(condition)], Follows::Goes),
             _ => {}
         }
         visit::visit_expr_method_call(self, call);
@@ -305,8 +397,14 @@ mod tests {
         let text = r#"
             fn judge(cx: &mut Cx, a: &Type, b: &Type) -> bool {
                 let same = a == b;
+                if open {
+                    return false;
+                }
+                let size = cx.conclude(rule!("PARTIAL"), 1);
                 match Pair::of(a, b) {
-                    Pair::Tensors(x, y) => cx.by_cases((&[(rule!("ROW"), same, true)], (rule!("LAST"), false))),
+                    Pair::Tensors(x, y) => {
+                        cx.by_cases((&[(rule!("ROW"), same, true), (rule!("NEXT"), b, true)], (rule!("LAST"), false)))
+                    }
                     Pair::Tuples(x, y) if x.len() == y.len() => cx.holds(&[(rule!("PREMISE"), 1, same)]),
                     _ => cx.conclude(rule!("END"), a.clone()),
                 }
@@ -315,15 +413,19 @@ mod tests {
             mod tests { fn f() { cx.conclude(rule!("TEST"), 1); } }
         "#;
         let found = inferences(&[("src/x.rs".to_string(), text.to_string())].into()).unwrap();
-        assert_eq!(found.keys().collect::<Vec<_>>(), ["END", "LAST", "PREMISE", "ROW"]);
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["END", "LAST", "NEXT", "PARTIAL", "PREMISE", "ROW"]);
         let row = &found["ROW"][0];
-        assert_eq!(row.place, "src/x.rs:5");
+        assert_eq!(row.place, "src/x.rs:10");
         assert_eq!(
             row.latex("ROW"),
-            "\\[\n  \\dfrac{\\mathit{of}(\\mathit{a},\\mathit{b})\\text{ is }\\mathit{Tensors}(\\mathit{x},\\mathit{y}) \\qquad \\mathit{same}}\n        \
+            "\\[\n  \\dfrac{ \\neg \\mathit{open} \\qquad \\mathit{of}(\\mathit{a},\\mathit{b})\\text{ is }\\mathit{Tensors}(\\mathit{x},\\mathit{y}) \\qquad \\mathit{same}}\n        \
              {\\mathit{judge}(\\mathit{a},\\mathit{b})=\\text{ true }}\n  \\quad\\textsc{ROW}\n\\]\nwhere $\\mathit{same}=(\\mathit{a}=\\mathit{b})$"
         );
-        assert_eq!(found["PREMISE"][0].premises.len(), 3);
+        assert_eq!(found["PREMISE"][0].premises.len(), 4);
+        let latex = |id: &str| found[id][0].latex(id);
+        assert!(latex("NEXT").contains("\\text{ not by ROW }"), "{}", latex("NEXT"));
+        assert!(latex("LAST").contains("\\text{ not by ROW, NEXT }"), "{}", latex("LAST"));
+        assert!(latex("PARTIAL").contains("{\\mathit{size}=1}"), "{}", latex("PARTIAL"));
         assert!(row.html("ROW", "").contains("<mfrac>"));
     }
 }
