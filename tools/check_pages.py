@@ -30,6 +30,12 @@ SCREENS = {"desktop": (1280, 900, False), "phone": (390, 844, True)}
 PATIENCE = 60
 
 
+def installed():
+    """The path of Chromium."""
+    found = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES)]
+    return next((path for path in found if path), None) or sys.exit("there is no Chromium (CHROMIUM names one)")
+
+
 class Browser:
     """A Chromium that is told what to do over a pipe, by the protocol of its developer tools."""
 
@@ -229,11 +235,9 @@ def main():
     parser.add_argument("site", type=pathlib.Path, nargs="?")
     parser.add_argument("--pictures", type=pathlib.Path)
     args = parser.parse_args()
-    found = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES)]
-    program = next((path for path in found if path), None) or sys.exit("there is no Chromium (CHROMIUM names one)")
     pages = {"report": (args.report, "")}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        browser = Browser(program, profile)
+        browser = Browser(installed(), profile)
         faults = list(faults_of_report(browser, args.report))
         browser.open(args.report)
         first = browser.value("(document.querySelector('#cases details') || {id: 'case-'}).id.slice('case-'.length)")

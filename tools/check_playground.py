@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-from check_pages import browser
+from check_pages import installed
 
 #: Seconds that a step may take.
 PATIENCE = 120
@@ -50,7 +50,7 @@ class Page:
             os.dup2(high, 4)
 
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--remote-debugging-pipe"]
-        line = [browser(), *options, "about:blank"]
+        line = [installed(), *options, "about:blank"]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self.process = subprocess.Popen(line, preexec_fn=as_three_and_four, close_fds=False, **quiet)
         os.close(there)

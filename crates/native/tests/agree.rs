@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use native::Jit;
@@ -13,7 +14,7 @@ use relax_spec::reading::parse_modules;
 use relax_spec::suite::read_cases;
 use relax_spec::syntax::load::ExternalForm;
 use relax_spec::syntax::tvmscript::Which;
-use relax_spec::tir::{TirArg, TirError, interpret_within};
+use relax_spec::tir::{TirArg, TirChoices, TirError, interpret_within};
 use relax_spec::value::{Account, Kernels, LoopMemory, LoopNest, MachineCode, Scalar, Sides, Tensor};
 
 /// Compiles every nest, and counts those that ran.
@@ -150,9 +151,10 @@ fn bits(scalar: Option<Scalar>) -> String {
 
 /// The ending of a run, the steps left unless it failed, and the tensors afterwards.
 fn ran(f: &PrimFunc, args: &[TirArg], fuel: u64, noting: bool, kernels: Kernels) -> (String, u64, Vec<String>) {
-    let (account, sides) = (Account::new(1 << 30), Sides::default());
+    let (account, sides) = (Account::new(1 << 30), Rc::new(Sides::default()));
     let mut left = fuel;
-    let result = interpret_within(f, args, &mut left, &account, None, noting.then_some(&sides), kernels);
+    let choices = TirChoices { kernels, sides: noting.then(|| sides.clone()), ..TirChoices::default() };
+    let result = interpret_within(f, args, &mut left, &account, &choices);
     let counts = matches!(result, Ok(_) | Err(TirError::OutOfFuel));
     let ending = match result {
         Ok(value) => format!("{} {}", bits(value), sides.count()),
