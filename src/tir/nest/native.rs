@@ -44,6 +44,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
     /// Records that the elements which a store reaches have a value.
     fn mark_all(&mut self, loops: &LoopNest, place: LoopPlace, at_start: bool) {
         let Some(memory) = self.memory.get_mut(place.memory) else { return };
+        memory.stored = true;
         let Some(index) = loops.indices.get(place.index) else { return };
         let mut positions = vec![index.base];
         for (level, (count, step)) in loops.counts.iter().zip(&index.steps).enumerate() {
