@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
+use pyo3::sync::GILOnceCell;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString};
 
 use crate::unreadable;
@@ -69,11 +70,32 @@ fn node_of<'py>(form: &Bound<'py, PyAny>) -> PyResult<Node<'static>> {
     })
 }
 
-/// An operand as Python gives it.
-#[derive(FromPyObject)]
+/// An operand as Python gives it: text, structural information that has been read, or that of TVM.
 pub(crate) enum Given<'py> {
     Text(PyBackedStr),
     Info(PyRef<'py, Info>),
+}
+
+impl<'py> FromPyObject<'py> for Given<'py> {
+    fn extract_bound(given: &Bound<'py, PyAny>) -> PyResult<Given<'py>> {
+        // A type that is looked up raises nothing: an exception costs more than a small judgement.
+        if let Ok(info) = given.downcast::<Info>() {
+            return Ok(Given::Info(info.borrow()));
+        }
+        if given.is_instance_of::<PyString>() {
+            return given.extract().map(Given::Text);
+        }
+        static INFO_OF: GILOnceCell<Py<PyAny>> = GILOnceCell::new();
+        let asked = INFO_OF.import(given.py(), "relax_spec.tvm", "info_of").and_then(|reader| reader.call1((given,)));
+        match asked {
+            Ok(known) => Ok(Given::Info(known.downcast::<Info>()?.borrow())),
+            Err(cause) => {
+                let error = unreadable(format!("`{given}` is neither text nor structural information"));
+                error.set_cause(given.py(), Some(cause));
+                Err(error)
+            }
+        }
+    }
 }
 
 impl Given<'_> {

@@ -8,7 +8,9 @@ mod module;
 
 use std::ffi::OsString;
 
+use pyo3::import_exception;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use campaign::{Recorder, Tapes};
 use info::{Given, Info};
@@ -17,6 +19,8 @@ use module::Module;
 use relax_spec::Edition;
 use relax_spec::book::Rule;
 use relax_spec_cli::{CommandOutput, Operand};
+
+import_exception!(relax_spec._errors, UnreadableError);
 
 /// Everything that the extension exports.
 #[pymodule]
@@ -38,13 +42,14 @@ fn captured(py: Python<'_>, line: Vec<OsString>) -> (u8, String, String) {
     (exit, out, err)
 }
 
-/// Asks one judgement, by its name and its operands: text, or structural information that has been read.
+/// One judgement on types, structural information or dimensions; operands are text, or structural information of TVM.
 #[pyfunction]
-#[pyo3(signature = (name, operands, edition = None))]
-fn judge(py: Python<'_>, name: &str, operands: Vec<Given<'_>>, edition: Option<&str>) -> PyResult<Judgement> {
+#[pyo3(signature = (judgement, *operands, edition = None))]
+fn judge(py: Python<'_>, judgement: &str, operands: &Bound<'_, PyTuple>, edition: Option<&str>) -> PyResult<Judgement> {
     let edition = edition_of(edition)?;
+    let operands: Vec<Given<'_>> = operands.iter_borrowed().map(|given| given.extract()).collect::<PyResult<_>>()?;
     let operands: Vec<Operand<'_>> = operands.iter().map(Given::operand).collect();
-    py.allow_threads(|| Judgement::of(name, &operands, edition)).map_err(unreadable)
+    py.allow_threads(|| Judgement::of(judgement, &operands, edition)).map_err(unreadable)
 }
 
 /// The page of the book that states a rule, with the place in it; none if there is no such rule.
@@ -63,5 +68,5 @@ fn edition_of(name: Option<&str>) -> PyResult<Edition> {
 }
 
 fn unreadable(message: String) -> PyErr {
-    pyo3::exceptions::PyValueError::new_err(message)
+    UnreadableError::new_err(message)
 }

@@ -89,6 +89,8 @@ def test_judge():
         relax_spec.judge("subtype", "Tensor(", "Object")
     with pytest.raises(relax_spec.UnreadableError):
         relax_spec.judge("nothing")
+    with pytest.raises(relax_spec.UnreadableError, match="`3` is neither text nor structural information"):
+        relax_spec.judge("unify", 3, "Object")
 
 
 def test_rules_are_explained():

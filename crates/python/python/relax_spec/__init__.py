@@ -9,13 +9,13 @@ import importlib
 #: Where each name is. They are loaded when they are used: pytest imports this package wherever it is installed.
 _PLACES = {
     **dict.fromkeys(
-        ("blame", "check", "derive", "explain", "judge", "normalize", "refine", "rules", "run", "types", "why"), "_questions"
+        ("blame", "check", "derive", "explain", "normalize", "refine", "rules", "run", "types", "why"), "_questions"
     ),
     **dict.fromkeys(("CheckReport", "Derivation", "Finding", "Program", "Refinement", "Report", "RunResult"), "_results"),
     **dict.fromkeys(("RelaxSpecError", "RunError", "UnreadableError"), "_errors"),
     **dict.fromkeys(("Shape", "PackedFunc"), "_values"),
     **dict.fromkeys(("assert_agrees", "assert_refines", "assert_well_formed"), "_asserts"),
-    "Judgement": "_native",
+    **dict.fromkeys(("Judgement", "judge"), "_native"),
 }
 
 __all__ = list(_PLACES)

@@ -1,9 +1,8 @@
 """The questions: one function for each."""
 
-import functools
 import json
 
-from relax_spec import _native, _values
+from relax_spec import _values
 from relax_spec._errors import UnreadableError
 from relax_spec._programs import line, unreadable
 from relax_spec._results import CheckReport, Derivation, Program, Refinement, Report, RunResult
@@ -117,28 +116,6 @@ def refine(before, after, *args, edition=None, **options):
             return ask(asked)[1]
 
     return Refinement(human, data)
-
-
-def judge(judgement, *operands, edition=None):
-    """One judgement on types, structural information or dimensions; operands are text, or structural information of TVM."""
-    try:
-        return _native.judge(judgement, [known if type(known) in _PREPARED else _info(known) for known in operands], edition)
-    except ValueError as error:
-        raise UnreadableError(str(error)) from None
-
-
-_PREPARED = (str, _native.Info)
-
-
-def _info(value):
-    return _reader_of_infos()(value)
-
-
-@functools.cache
-def _reader_of_infos():
-    from relax_spec.tvm import info_of
-
-    return info_of
 
 
 def derivation(judgement):
