@@ -111,7 +111,8 @@ fn asked(suite: &[Case], ids: &BTreeSet<String>) -> Result<Answers, Error> {
             interrupt: Interrupt::default(),
         };
         let pool = ImplementationPool { first: launch.start()?, start: &|| launch.start() };
-        let run = runner::run(&cases, SuiteSchedule { edition: CLAIMED, jobs }, pool, &|_, _| true);
+        let run =
+            runner::run(&cases, SuiteSchedule { edition: CLAIMED, jobs, retries: runner::RETRIES }, pool, &|_, _| true);
         if let Some(error) = run.failure {
             return Err(error.into());
         }

@@ -69,7 +69,12 @@ pub struct SuiteSchedule {
     pub edition: Edition,
     /// The number of processes to ask at a time.
     pub jobs: usize,
+    /// How often a case is asked again after a crash or a time-out.
+    pub retries: usize,
 }
+
+/// How often a case is asked again, if nobody says how often.
+pub const RETRIES: usize = 1;
 
 /// The implementations to ask.
 pub struct ImplementationPool<'a> {
@@ -83,6 +88,7 @@ pub struct ImplementationPool<'a> {
 struct RunnerState<'a> {
     cases: &'a [&'a Case],
     edition: Edition,
+    retries: usize,
     start: ImplementationFactory<'a>,
     next: AtomicUsize,
     stop: AtomicBool,
@@ -94,12 +100,13 @@ struct RunnerState<'a> {
 /// Runs the cases. `go_on` receives each result and may end the run. An interrupt also ends it, and so does an
 /// implementation that cannot be started again.
 pub fn run(cases: &[&Case], schedule: SuiteSchedule, pool: ImplementationPool<'_>, go_on: GoOn<'_>) -> RunResult {
-    let SuiteSchedule { edition, jobs } = schedule;
+    let SuiteSchedule { edition, jobs, retries } = schedule;
     let ImplementationPool { first, start } = pool;
     let implementation = first.identity().clone();
     let shared = RunnerState {
         cases,
         edition,
+        retries,
         start,
         next: AtomicUsize::new(0),
         stop: AtomicBool::new(false),
@@ -201,27 +208,30 @@ impl RunnerState<'_> {
         self.results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
     }
 
-    /// Asks a case, and asks once more after a crash or a time-out.
+    /// Asks a case, and asks again after each crash and each time-out, until the outcome is another one.
     fn ask(&self, asked: &mut dyn Implementation, case: &Case, count: &mut dyn FnMut()) -> Result<Outcome, StartError> {
         let ask = if case.as_text { case.ask.clone() } else { with_module(case.ask.clone()) };
         count();
-        let first = asked.ask_by(case.basis_in(self.edition), &ask)?;
+        let mut first = asked.ask_by(case.basis_in(self.edition), &ask)?;
         if !matches!(first, Outcome::Crash { .. } | Outcome::Timeout { .. }) {
             return Ok(first);
         }
-        count();
-        let second = match asked.ask_by(case.basis_in(self.edition), &ask) {
-            Ok(second) => second,
-            Err(StartError::Interrupted) => return Err(StartError::Interrupted),
-            // The first outcome is valid, although no further question can be asked.
-            Err(error) => {
-                self.fail(error);
-                return Ok(first);
+        for _ in 0..self.retries {
+            count();
+            let again = match asked.ask_by(case.basis_in(self.edition), &ask) {
+                Ok(again) => again,
+                Err(StartError::Interrupted) => return Err(StartError::Interrupted),
+                // The first outcome is valid, although no further question can be asked.
+                Err(error) => {
+                    self.fail(error);
+                    return Ok(first);
+                }
+            };
+            if first.class() != again.class() {
+                return Ok(Outcome::Flaky { first: Box::new(first), second: Box::new(again) });
             }
-        };
-        if first.class() == second.class() {
-            return Ok(second);
+            first = again;
         }
-        Ok(Outcome::Flaky { first: Box::new(first), second: Box::new(second) })
+        Ok(first)
     }
 }

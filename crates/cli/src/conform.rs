@@ -70,6 +70,9 @@ pub struct Args {
     /// Time limit of an answer in seconds
     #[arg(long, value_name = "S", default_value = "180", value_parser = options::seconds)]
     timeout: Duration,
+    /// How often a case is asked again after a crash or a time-out; a case whose outcome changes is flaky
+    #[arg(long, value_name = "N", default_value_t = runner::RETRIES)]
+    retries: usize,
     /// Time limit for starting the adapter in seconds
     #[arg(long, value_name = "S", default_value = "120", value_parser = options::seconds)]
     startup_timeout: Duration,
@@ -316,6 +319,9 @@ impl ConformanceRun<'_> {
                 option(name, given.as_secs_f64().to_string());
             }
         }
+        if args.retries != runner::RETRIES {
+            option("--retries", args.retries.to_string());
+        }
         if args.max_reply != MAX_REPLY {
             option("--max-reply", args.max_reply.to_string());
         }
@@ -342,7 +348,7 @@ impl ConformanceRun<'_> {
             see(result) && !(self.args.fail_fast && ledger.standing(id, result.comparison.verdict).is_unexpected())
         };
         let pool = ImplementationPool { first, start: &|| launch.start() };
-        let result = runner::run(cases, SuiteSchedule { edition, jobs }, pool, &go_on);
+        let result = runner::run(cases, SuiteSchedule { edition, jobs, retries: self.args.retries }, pool, &go_on);
         bar.finish_and_clear();
         result
     }

@@ -355,7 +355,7 @@ fn values(
     let ledger = ledger(adapter)?;
     let first = launch.start()?;
     let bar = progress(ProgressBar::new(cases.len() as u64).with_message(adapter.to_string()));
-    let schedule = SuiteSchedule { edition: first.edition(), jobs };
+    let schedule = SuiteSchedule { edition: first.edition(), jobs, retries: runner::RETRIES };
     let result = runner::run(&cases, schedule, ImplementationPool { first, start: &|| launch.start() }, &|_, seen| {
         bar.inc(u64::from(seen == Seen::First));
         true

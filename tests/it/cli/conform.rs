@@ -88,13 +88,18 @@ fn the_last_stage_and_the_signal_of_a_crash_are_told() {
 
 #[cfg(unix)]
 #[test]
-fn a_case_that_ends_differently_the_second_time_is_flaky() {
-    let dir = TempDir::new().unwrap();
-    let mark = dir.path().join("mark");
-    let once = format!("if [ ! -e {0} ]; then touch {0}; kill -SEGV $$; fi\n  {1}", mark.display(), fake::YES);
-    let verdicts = fake::verdicts(&fake::adapter(&dir, &once), &[]);
-    assert_eq!(verdicts.iter().filter(|(_, verdict)| verdict == "flaky").count(), 1, "{verdicts:?}");
-    assert_eq!(verdicts[0].1, "flaky");
+fn a_case_that_ends_differently_when_it_is_asked_again_is_flaky() {
+    // The adapter crashes as often as files are missing.
+    for (crashes, retries, expected) in [(1, "1", "flaky"), (1, "0", "crash"), (2, "1", "crash"), (2, "2", "flaky")] {
+        let dir = TempDir::new().unwrap();
+        let mark = dir.path().join("mark");
+        let crash = |n| format!("if [ ! -e {0}{n} ]; then touch {0}{n}; kill -SEGV $$; fi\n  ", mark.display());
+        let body = (0..crashes).map(crash).collect::<String>() + fake::YES;
+        let verdicts = fake::verdicts(&fake::adapter(&dir, &body), &["--retries", retries]);
+        assert_eq!(verdicts[0].1, expected, "{crashes} crashes, {retries} retries: {verdicts:?}");
+        let answers = ["agree", "diverge"];
+        assert!(verdicts[1..].iter().all(|(_, verdict)| answers.contains(&verdict.as_str())), "{verdicts:?}");
+    }
 }
 
 #[cfg(unix)]
