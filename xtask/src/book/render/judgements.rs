@@ -1,5 +1,5 @@
 //! The judgements that a rule belongs to: those in whose derivations the golden cases record it. What is recorded
-//! outside of all others belongs to the judgement that the question asks for.
+//! outside of all others belongs to the judgement that the question asks for. And which judgements ask which others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,19 +10,26 @@ use relax_spec::oracle;
 use relax_spec::suite::Case;
 use relax_spec::suite::knockout::{STEPS, within};
 
-/// The names of the judgements of each rule.
-pub type Judgements = BTreeMap<Rule, BTreeSet<String>>;
+/// What the derivations of the golden cases show.
+#[derive(Default)]
+pub struct Judgements {
+    /// The names of the judgements of each rule.
+    pub of_rule: BTreeMap<Rule, BTreeSet<String>>,
+    /// A judgement, and another one that it asks.
+    pub asked: BTreeSet<(String, String)>,
+}
 
-/// The judgements of each rule.
+/// The judgements of the golden cases.
 pub fn judgements(suite: &[Case]) -> Judgements {
-    suite.par_iter().map(of_case).reduce(Judgements::new, |mut all, of| {
-        of.into_iter().for_each(|(rule, names)| all.entry(rule).or_default().extend(names));
+    suite.par_iter().map(of_case).reduce(Judgements::default, |mut all, of| {
+        of.of_rule.into_iter().for_each(|(rule, names)| all.of_rule.entry(rule).or_default().extend(names));
+        all.asked.extend(of.asked);
         all
     })
 }
 
 fn of_case(case: &Case) -> Judgements {
-    let mut found = Judgements::new();
+    let mut found = Judgements::default();
     for edition in &case.editions {
         let base = Cx::new().with_edition(case.basis_in(*edition)).with_trace();
         let steps = within(STEPS, &base, |cx| {
@@ -35,11 +42,12 @@ fn of_case(case: &Case) -> Judgements {
             for step in steps {
                 match step {
                     DerivationStep::Fired(rule) | DerivationStep::Premise(rule, ..) => {
-                        found.entry(rule).or_default().insert(judgement.clone());
+                        found.of_rule.entry(rule).or_default().insert(judgement.clone());
                     }
                     DerivationStep::Tried(_) => {}
-                    DerivationStep::Sub(Derivation { judgement, steps, .. }) => {
-                        pending.push((judgement.to_string(), steps))
+                    DerivationStep::Sub(Derivation { judgement: asked, steps, .. }) => {
+                        found.asked.insert((judgement.clone(), asked.to_string()));
+                        pending.push((asked.to_string(), steps));
                     }
                 }
             }

@@ -1,6 +1,7 @@
 //! A book in the JSON of mdBook, with the information of the tables about its rules.
 
 mod chapter;
+mod diagrams;
 mod editions;
 mod entries;
 mod errata;
@@ -34,6 +35,7 @@ fn render_item(links: &Links, item: &mut Value) -> Result<(), String> {
     let Some(path) = chapter.get("path").and_then(Value::as_str).map(str::to_string) else { return Ok(()) };
     let content = chapter.get("content").and_then(Value::as_str).ok_or_else(|| format!("{path} has no content"))?;
     let mut rendered = chapter::render(links, &path, content)?;
+    rendered.push_str(&diagrams::of_chapter(links, &path, content)?);
     if path == errata::PATH {
         rendered.push_str(&errata::list(links)?);
     }

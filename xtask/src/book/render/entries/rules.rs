@@ -65,7 +65,7 @@ fn inference(out: &mut String, links: &Links, path: &str, rule: Rule) {
         return;
     }
     out.push_str("\n## Inference rule\n\nMade from the rows, the premises and the branches of the code.");
-    if let Some(judgements) = links.judgements.get(&rule) {
+    if let Some(judgements) = links.judgements.of_rule.get(&rule) {
         let names: Vec<String> = judgements.iter().map(|name| format!("`{name}`")).collect();
         let _ = write!(out, " <span class=\"judgement\">A rule of the judgement</span> {}.", names.join(", "));
     }
