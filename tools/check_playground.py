@@ -150,6 +150,37 @@ def faults_of_examples(page, command, place):
         yield f"there are only {count} examples"
 
 
+def faults_of_hover(page):
+    """What is known of a variable is shown under the mouse, and at the cursor."""
+    click(page, "[data-tab=types]")
+    text = page.value("document.querySelector('textarea').value")
+    row = next(row for row, line in enumerate(text.split("\n")) if "R.add(" in line)
+    column = text.split("\n")[row].index("R.add(") + len("R.add(")
+    page.value("document.querySelector('textarea').scrollIntoView()")
+    box = page.value("JSON.stringify(document.querySelector('textarea').getBoundingClientRect())")
+    left, top = (json.loads(box)[side] for side in ("left", "top"))
+    width = page.value(
+        "(() => { const pen = document.createElement('canvas').getContext('2d');"
+        "pen.font = getComputedStyle(document.querySelector('textarea')).font; return pen.measureText('0').width; })()"
+    )
+    style = "parseFloat(getComputedStyle(document.querySelector('textarea')).{})"
+    x = left + 1 + page.value(style.format("paddingLeft")) + (column + 0.5) * width
+    y = top + 1 + page.value(style.format("paddingTop")) + (row + 0.5) * page.value(style.format("lineHeight"))
+    shown = "document.querySelector('.known:not([hidden])')?.textContent"
+    until = time.monotonic() + PATIENCE
+    while page.value(shown) is None and time.monotonic() < until:
+        page.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        time.sleep(0.1)
+    name = re.match(r"\w+", text.split("\n")[row][column:])[0]
+    seen = page.value(shown)
+    print(f"under the mouse: {seen}")
+    if not (seen or "").startswith(f"{name}: Tensor("):
+        yield f"under the mouse at {name}: {seen}"
+    page.ask("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
+    if page.value(shown) is not None:
+        yield "what is known stays when the mouse has gone"
+
+
 def faults_of_nesting(page):
     """What a browser has no stack for ends without a result, and is no trap."""
     click(page, "[data-tab=judge]")
@@ -213,7 +244,8 @@ def main(command, site, screenshots=None):
         alone = shutil.copy(command, pathlib.Path(place) / "relax-spec")
         shutil.copytree("examples", pathlib.Path(place) / "examples")
         (pathlib.Path(place) / "target").mkdir()
-        found = [*faults_of_examples(page, alone, place), *faults_of_nesting(page), *faults_of_ending(page)]
+        found = [*faults_of_examples(page, alone, place), *faults_of_hover(page)]
+        found += [*faults_of_nesting(page), *faults_of_ending(page)]
         if screenshots:
             pictures(page, pathlib.Path(screenshots))
         found += faults_of_console(page)

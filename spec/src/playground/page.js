@@ -7,7 +7,7 @@
   const TABS = ["check", "run", "types", "judge", "refine", "more"];
   const form = document.getElementById("playground-form");
   const inside = (name) => form.querySelector(name);
-  const [tabs, edited, output, status] = [".tabs", ".files", ".output", ".status"].map(inside);
+  const [tabs, edited, output, status, known] = [".tabs", ".files", ".output", ".status", ".known"].map(inside);
   const [example, line, run, end] = ["example", "line", "run", "end"].map((name) => inside(`#playground-${name}`));
   /** A place in a file, the id of a rule, or that of an erratum. */
   const MARKED = /([\w./-]+\.py:\d+(?::\d+)?|\b[A-Z][A-Z0-9]*(?:\.[A-Z0-9]+)+\b|\b[A-Z]\d{2,3}\b)/;
@@ -46,7 +46,65 @@
     Object.assign(text, { spellcheck: false, autocapitalize: "off", autocomplete: "off", wrap: "off" });
     text.rows = Math.min(Math.max(text.value.split("\n").length, 8), 24);
     label.append(name, text);
+    text.oninput = () => learn(text);
+    text.onmousemove = (event) => tell(text, ...under(text, event), event);
+    text.onmouseleave = () => (known.hidden = true);
+    text.onkeyup = () => tell(text, ...cursor(text));
+    if (module) learn(text);
     return label;
+  }
+
+  // What is known of a name: under the mouse beside it, at the cursor in the line below the command.
+
+  /** The variables of each file, by its path. */
+  const variables = {};
+  const askers = {};
+
+  /** Finds out what is known of the variables of a file, in a worker of its own. A newer question ends the last one. */
+  function learn(text) {
+    const path = text.dataset.path;
+    askers[path]?.terminate();
+    const asker = (askers[path] = new Worker(URL.createObjectURL(new Blob([relaxSpecPlayground.worker], { type: "text/javascript" }))));
+    let out = "";
+    const decoder = new TextDecoder();
+    asker.onmessage = ({ data }) => {
+      if (data.stream === "out") out += decoder.decode(data.bytes, { stream: true });
+      if (data.exit === 0) variables[path] = JSON.parse(out).variables;
+    };
+    const files = { "target/": [], [path]: new TextEncoder().encode(text.value) };
+    asker.postMessage({ module, args: ["relax-spec", "types", path, "--format", "json"], env: [], files });
+  }
+
+  /** The row and the column of the cursor, from 0. */
+  function cursor(text) {
+    const rows = text.value.slice(0, text.selectionStart).split("\n");
+    return [rows.length - 1, rows.at(-1).length];
+  }
+
+  /** The row and the column under the mouse, from 0. */
+  function under(text, event) {
+    const style = getComputedStyle(text);
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = style.font;
+    const size = (name) => parseFloat(style[name]);
+    const x = event.offsetX - size("paddingLeft") + text.scrollLeft;
+    const y = event.offsetY - size("paddingTop") + text.scrollTop;
+    return [Math.floor(y / size("lineHeight")), Math.floor(x / pen.measureText("0").width)];
+  }
+
+  /** Shows what is known of the name at a place: of its last binding before it, or else of its first one. */
+  function tell(text, row, column, mouse) {
+    const line = text.value.split("\n")[row] ?? "";
+    const name = [...line.matchAll(/[A-Za-z_]\w*/g)].find(
+      ({ 0: word, index }) => index <= column && column < index + word.length + (mouse ? 0 : 1),
+    )?.[0];
+    const named = (variables[text.dataset.path] ?? []).filter((variable) => variable.name === name);
+    const found = named.findLast((variable) => variable.start.line <= row + 1) ?? named[0];
+    known.hidden = !found;
+    if (!found) return;
+    known.textContent = `${name}: ${found.info}`;
+    known.classList.toggle("beside", Boolean(mouse));
+    if (mouse) known.style.translate = `${mouse.clientX + 12}px ${mouse.clientY + 16}px`;
   }
 
   const editors = () => [...edited.querySelectorAll("textarea")];
@@ -207,6 +265,7 @@
     try {
       fill();
       await load();
+      editors().forEach(learn);
       say(`Ready after ${Math.round(performance.now() - begun)} ms`);
     } catch (error) {
       say(`This browser cannot run the command: ${error.message}`, "absent");
