@@ -241,6 +241,24 @@ fn every_single_thing_has_an_address() {
     assert!(missing.is_empty() && wanted.len() > 2_400, "{} of {}: {missing:?}", missing.len(), wanted.len());
 }
 
+/// An inference rule has no text in the notation of Rust, except what is quoted.
+#[test]
+fn inference_rules_hold_no_rust() {
+    let notation = regex_lite::Regex::new(r"::|\|[^|]*\||=&gt;|&amp;|\.\w+\(|\b(mut|let|match)\b|\?").unwrap();
+    let text = regex_lite::Regex::new("<mtext>([^<]*)</mtext>").unwrap();
+    let mut found = BTreeSet::new();
+    for (path, page) in pages() {
+        for rule in page.split("<div class=\"inference\">").skip(1) {
+            let rule = rule.split("</div>").next().unwrap();
+            let texts = text.captures_iter(rule).map(|captures| captures[1].trim().to_string());
+            found.extend(
+                texts.filter(|text| !text.starts_with('“') && notation.is_match(text)).map(|text| (path.clone(), text)),
+            );
+        }
+    }
+    assert!(found.is_empty(), "{} texts: {found:#?}", found.len());
+}
+
 /// Rules of judgements are shown as inference rules, in MathML, with the same in LaTeX.
 #[test]
 fn rules_of_judgements_are_inference_rules() {

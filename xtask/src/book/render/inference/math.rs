@@ -31,6 +31,8 @@ const OPEN: Term = Term::Sign("(", "(");
 const CLOSE: Term = Term::Sign(")", ")");
 const COMMA: Term = Term::Sign(",", ",");
 const DOT: Term = Term::Sign(".", ".");
+const MAPS_TO: Term = Term::Sign("↦", r"\mapsto");
+const REST: Term = Term::Sign("…", r"\dots");
 
 /// Methods of Rust that do not change what a term means.
 const SILENT: [&str; 17] = [
@@ -53,7 +55,8 @@ const SILENT: [&str; 17] = [
     "chars",
 ];
 /// Wrappings of Rust that do not change what a term means.
-const WRAPPERS: [&str; 7] = ["Some", "Ok", "Box::new", "Arc::new", "Rc::new", "Cow::Borrowed", "ClosedDisplay"];
+const WRAPPERS: [&str; 8] =
+    ["Some", "Ok", "Box::new", "Arc::new", "Rc::new", "Cow::Borrowed", "ClosedDisplay", "with_stack"];
 /// What an argument is called that only carries the reading and the record.
 const CONTEXT: [&str; 3] = ["cx", "self.cx", "self"];
 
@@ -116,10 +119,12 @@ impl Term {
             Expr::Tuple(e) => Term::Row(
                 [OPEN].into_iter().chain(separated(e.elems.iter().map(Term::of).collect())).chain([CLOSE]).collect(),
             ),
-            Expr::Array(e) => {
-                let parts = separated(e.elems.iter().map(Term::of).collect());
-                Term::Row([Term::Sign("[", "[")].into_iter().chain(parts).chain([Term::Sign("]", "]")]).collect())
-            }
+            Expr::Array(e) => listed(e.elems.iter().map(Term::of).collect()),
+            Expr::Index(e) => Term::Row(vec![Term::of(&e.expr), listed(vec![Term::of(&e.index)])]),
+            Expr::Closure(e) => of_closure(e),
+            Expr::Block(e) => only(&e.block).unwrap_or_else(|| code(e)),
+            Expr::Match(e) => of_match(e),
+            Expr::Range(e) => of_range(e),
             Expr::Let(e) => Term::of_form(Term::of(&e.expr), &e.pat),
             Expr::Macro(e) => of_macro(e),
             Expr::If(e) => of_if(e),
@@ -234,6 +239,7 @@ fn of_binary(e: &syn::ExprBinary) -> Term {
         BinOp::Sub(_) => Term::Sign("−", "-"),
         BinOp::Mul(_) => Term::Sign("·", r"\cdot"),
         BinOp::Div(_) => Term::Sign("/", "/"),
+        BinOp::Rem(_) => Term::Sign("mod", r"\bmod"),
         _ => return code(e),
     };
     Term::Row(vec![Term::of(&e.left), sign, Term::of(&e.right)])
@@ -258,13 +264,14 @@ fn of_literal(lit: &Lit) -> Term {
     }
 }
 
+/// Whether it only carries the reading and the record.
+fn is_context(tokens: &impl ToTokens) -> bool {
+    let text = tokens.to_token_stream().to_string().replace(" . ", ".");
+    CONTEXT.contains(&text.trim_start_matches("& mut ").trim_start_matches("& "))
+}
+
 fn arguments<'e>(all: impl Iterator<Item = &'e Expr>) -> Vec<Term> {
-    let is_context = |e: &&Expr| {
-        CONTEXT.contains(
-            &e.to_token_stream().to_string().replace(" . ", ".").trim_start_matches("& mut ").trim_start_matches("& "),
-        )
-    };
-    all.filter(|e| !is_context(e)).map(Term::of).collect()
+    all.filter(|e| !is_context(*e)).map(Term::of).collect()
 }
 
 fn of_method(e: &syn::ExprMethodCall) -> Term {
@@ -315,11 +322,70 @@ fn of_macro(e: &syn::ExprMacro) -> Term {
     code(e)
 }
 
-fn of_if(e: &syn::ExprIf) -> Term {
-    let only = |block: &syn::Block| match block.stmts.as_slice() {
+/// The value of a block that is nothing but it.
+fn only(block: &syn::Block) -> Option<Term> {
+    match block.stmts.as_slice() {
         [syn::Stmt::Expr(expr, None)] => Some(Term::of(expr)),
         _ => None,
+    }
+}
+
+/// `[terms]`
+fn listed(terms: Vec<Term>) -> Term {
+    let parts = separated(terms);
+    Term::Row([Term::Sign("[", "[")].into_iter().chain(parts).chain([Term::Sign("]", "]")]).collect())
+}
+
+/// `(terms)`, or the only one.
+fn grouped(mut terms: Vec<Term>) -> Term {
+    match terms.as_slice() {
+        [_] => terms.remove(0),
+        _ => Term::Row([OPEN].into_iter().chain(separated(terms)).chain([CLOSE]).collect()),
+    }
+}
+
+/// A function without a name. One without parameters only postpones its value.
+fn of_closure(e: &syn::ExprClosure) -> Term {
+    let body = Term::of(&e.body);
+    let inputs: Vec<&Pat> = e.inputs.iter().filter(|input| !is_context(*input)).collect();
+    if e.inputs.is_empty() {
+        return body;
+    }
+    Term::Row(vec![grouped(inputs.into_iter().map(of_pattern).collect()), MAPS_TO, body.fenced()])
+}
+
+/// The value of each form.
+fn of_match(e: &syn::ExprMatch) -> Term {
+    let mut row = Vec::new();
+    for arm in &e.arms {
+        if !row.is_empty() {
+            row.push(Term::text("; "));
+        }
+        row.push(Term::of(&arm.body));
+        match (&arm.pat, &arm.guard) {
+            (Pat::Wild(_), None) => row.push(Term::text("otherwise")),
+            (pattern, guard) => {
+                row.extend([Term::text("if"), Term::of_form(Term::of(&e.expr), pattern)]);
+                if let Some((_, guard)) = guard {
+                    row.extend([AND, Term::of(guard).fenced()]);
+                }
+            }
+        }
+    }
+    Term::Row(row)
+}
+
+/// The numbers between two. The last one is left out, unless `=` is before it.
+fn of_range(e: &syn::ExprRange) -> Term {
+    let end = match e.limits {
+        syn::RangeLimits::HalfOpen(_) => Term::Sign(")", ")"),
+        syn::RangeLimits::Closed(_) => Term::Sign("]", "]"),
     };
+    let bound = |bound: &Option<Box<Expr>>| bound.as_ref().map_or(REST, |bound| Term::of(bound));
+    Term::Row(vec![Term::Sign("[", "["), bound(&e.start), COMMA, bound(&e.end), end])
+}
+
+fn of_if(e: &syn::ExprIf) -> Term {
     let otherwise = e.else_branch.as_ref().and_then(|(_, expr)| match &**expr {
         Expr::Block(block) => only(&block.block),
         Expr::If(inner) => Some(of_if(inner)),
@@ -360,8 +426,30 @@ fn of_pattern(pattern: &Pat) -> Term {
                 Err(parts) => Term::apply(&name, parts),
             }
         }
-        Pat::Ident(pat) if pat.subpat.is_none() => named(&pat.ident.to_string()),
+        Pat::Ident(pat) => {
+            let name = named(&pat.ident.to_string());
+            match &pat.subpat {
+                Some((_, form)) => Term::Row(vec![name, Term::text("that is"), of_pattern(form)]),
+                None => name,
+            }
+        }
         Pat::Reference(pat) => of_pattern(&pat.pat),
+        Pat::Paren(pat) => of_pattern(&pat.pat),
+        // What type it has is said where it is defined.
+        Pat::Type(pat) => of_pattern(&pat.pat),
+        Pat::Lit(e) => of_literal(&e.lit),
+        Pat::Range(e) => of_range(e),
+        Pat::Slice(pat) => listed(pat.elems.iter().map(of_pattern).collect()),
+        Pat::Rest(_) => REST,
+        Pat::Struct(pat) => {
+            let name = pat.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+            let field = |field: &syn::FieldPat| {
+                let (name, form) = (Term::name(&field.member.to_token_stream().to_string()), of_pattern(&field.pat));
+                if name == form { name } else { Term::equation(name, form) }
+            };
+            let rest = pat.rest.iter().map(|_| REST);
+            Term::apply(&name, pat.fields.iter().map(field).chain(rest).collect())
+        }
         Pat::Tuple(pat) => Term::Row(
             [OPEN].into_iter().chain(separated(pat.elems.iter().map(of_pattern).collect())).chain([CLOSE]).collect(),
         ),
@@ -439,5 +527,12 @@ mod tests {
         assert_eq!(of("Some(erase(cx, &t))"), of("erase(t)"));
         assert_eq!(of("!(a == b)").latex(), r" \neg (\mathit{a}=\mathit{b})");
         assert_eq!(of("matches!(x, Some(y))").latex(), r"\mathit{x}\text{ is }\mathit{y}");
+        assert_eq!(of("with_stack(|| x)"), of("x"));
+        assert_eq!(of("x.all(|y: &Z| y == 1)").latex(), r"\mathit{all}(\mathit{x},\mathit{y} \mapsto (\mathit{y}=1))");
+        let form = of("matches!(x, A { b: [1, ..], .. } | c @ D)").latex();
+        assert_eq!(
+            form,
+            r"\mathit{x}\text{ is }\mathit{A}(\mathit{b}=[1, \dots ], \dots )\text{ or }\mathit{c}\text{ that is }\mathit{D}"
+        );
     }
 }
