@@ -26,6 +26,8 @@ NAMES = ["chromium", "chromium-browser", "google-chrome"]
 #: Milliseconds until the report can be used, and bytes of the report of the whole suite.
 READY, SIZE = 1_000, 5_000_000
 SCREENS = {"desktop": (1280, 900, False), "phone": (390, 844, True)}
+#: What is asked of no network.
+LOCAL = ("file:", "data:", "blob:", "about:", "chrome:")
 #: Seconds for a page to become what is waited for.
 PATIENCE = 60
 
@@ -51,7 +53,7 @@ class Browser:
         self.number, self.rest, self.session, self.said = 0, b"", None, []
         page = next(t for t in self.ask("Target.getTargets")["targetInfos"] if t["type"] == "page")
         self.session = self.ask("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
-        for domain in ["Page", "Runtime", "Log"]:
+        for domain in ["Page", "Runtime", "Log", "Network"]:
             self.ask(f"{domain}.enable")
 
     def message(self):
@@ -81,10 +83,12 @@ class Browser:
         told = message.get("params", {})
         if message.get("method") == "Runtime.exceptionThrown":
             self.said.append(f"console: {told['exceptionDetails'].get('exception', {}).get('description', 'an exception')}")
-        elif message.get("method") == "Runtime.consoleAPICalled" and told["type"] in ("error", "warning"):
+        elif message.get("method") == "Runtime.consoleAPICalled":
             self.said.append("console: " + " ".join(str(arg.get("value", arg.get("description"))) for arg in told["args"]))
         elif message.get("method") == "Log.entryAdded" and told["entry"]["level"] == "error":
             self.said.append(f"console: {told['entry']['text']} ({told['entry'].get('url')})")
+        elif message.get("method") == "Network.requestWillBeSent" and not told["request"]["url"].startswith(LOCAL):
+            self.said.append(f"network: {told['request']['url']}")
 
     def value(self, script):
         """What an expression of the page is."""
@@ -114,8 +118,8 @@ class Browser:
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
-    def picture(self, path):
-        path.write_bytes(base64.b64decode(self.ask("Page.captureScreenshot", format="png")["data"]))
+    def picture(self, path, **how):
+        path.write_bytes(base64.b64decode(self.ask("Page.captureScreenshot", **how)["data"]))
 
     def end(self):
         self.ask("Browser.close")

@@ -8,7 +8,6 @@ the page must write nothing to the console and ask the network for nothing. With
 the page there, at two widths in both colour schemes.
 """
 
-import base64
 import contextlib
 import json
 import os
@@ -21,93 +20,34 @@ import sys
 import tempfile
 import time
 
-from check_pages import installed
+from check_pages import PATIENCE, SCREENS, Browser, installed
 
-#: Seconds that a step may take.
-PATIENCE = 120
 #: Parts of the page.
 STATE, STATUS, EXAMPLE, LINE = (
     f"document.querySelector('{name}')" for name in ["#playground-form", ".status", "#playground-example", "#playground-line"]
 )
-WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
+READY = f"{STATE}?.dataset.state === 'ready'"
 #: Each of forty functions calls the next one twice.
 CALLS = "    @R.function\n    def {}(x: R.Tensor((), 'int64')) -> R.Tensor((), 'int64'):\n        {}\n"
 BODIES = [(f"f{at}", f"y = Module.f{at + 1}(x)\n        return Module.f{at + 1}(y)") for at in range(40)]
 ENDLESS = "@I.ir_module\nclass Module:\n" + "".join(CALLS.format(*body) for body in [*BODIES, ("f40", "return x")])
 
 
-class Page:
-    """A page in a browser, by the protocol of its developer tools: JSON with a zero after it, through two pipes."""
-
-    def __init__(self, profile):
-        self.told = []
-        there, self.to_browser = os.pipe()
-        self.from_browser, here = os.pipe()
-
-        def as_three_and_four():
-            low, high = os.dup(there), os.dup(here)
-            os.dup2(low, 3)
-            os.dup2(high, 4)
-
-        options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--remote-debugging-pipe"]
-        line = [installed(), *options, "about:blank"]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self.process = subprocess.Popen(line, preexec_fn=as_three_and_four, close_fds=False, **quiet)
-        os.close(there)
-        os.close(here)
-        self.rest, self.count, self.session = b"", 0, None
-        pages = self.ask("Target.getTargets")["targetInfos"]
-        page = next(target["targetId"] for target in pages if target["type"] == "page")
-        self.session = self.ask("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
-        for domain in ["Page", "Runtime", "Log", "Network"]:
-            self.ask(f"{domain}.enable")
-
-    def ask(self, method, **params):
-        """The result of a call. Events that come before it are kept."""
-        self.count += 1
-        message = {"id": self.count, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.to_browser, json.dumps(message).encode() + b"\0")
-        while True:
-            while b"\0" not in self.rest:
-                self.rest += os.read(self.from_browser, 1 << 20)
-            text, self.rest = self.rest.split(b"\0", 1)
-            reply = json.loads(text)
-            if reply.get("id") == self.count:
-                if "error" in reply:
-                    raise RuntimeError(f"{method}: {reply['error']}")
-                return reply["result"]
-            self.told.append(reply)
-
-    def value(self, expression):
-        result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)
-        if "exceptionDetails" in result:
-            raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
-        return result["result"].get("value")
-
-    def wait(self, condition):
-        until = time.monotonic() + PATIENCE
-        while not self.value(condition):
-            if time.monotonic() > until:
-                raise RuntimeError(f"in vain waited for: {condition}")
-            time.sleep(0.02)
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
-
-
 @contextlib.contextmanager
 def opened(site):
     with tempfile.TemporaryDirectory() as profile:
-        page = Page(profile)
+        page = Browser(installed(), profile)
         try:
-            page.ask("Page.navigate", url=(site / "playground.html").resolve().as_uri())
-            page.wait(f"{STATE}?.dataset.state === 'ready'")
+            page.open(site / "playground.html")
+            wait(page, READY)
             yield page
         finally:
-            page.close()
+            page.end()
+
+
+def wait(page, condition):
+    if not page.becomes(condition):
+        raise RuntimeError(f"in vain waited for: {condition}")
 
 
 def click(page, element):
@@ -117,7 +57,7 @@ def click(page, element):
 def ran_in_page(page):
     """What the page shows of the example that is chosen: the exit status, and both outputs."""
     click(page, "#playground-run")
-    page.wait(f"{STATE}.dataset.state === 'ready'")
+    wait(page, READY)
     text = "[...document.querySelectorAll('.output .%s')].map((part) => part.textContent).join('')"
     return page.value(f"{STATUS}.textContent"), page.value(text % "out"), page.value(text % "err")
 
@@ -202,38 +142,25 @@ def faults_of_ending(page):
         said = page.value("document.querySelector('.output').textContent")
         yield f"what runs without end has ended: {said}"
     click(page, "#playground-end")
-    page.wait(f"{STATUS}.textContent.includes('on request')")
+    wait(page, f"{STATUS}.textContent.includes('on request')")
     click(page, "[data-tab=judge]")
     status, _, _ = ran_in_page(page)
     if not status.startswith("Exit status 0"):
         yield f"after an end on request: {status}"
 
 
-def faults_of_console(page):
-    for event in page.told:
-        method, params = event.get("method"), event.get("params", {})
-        if method in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"):
-            yield f"console: {json.dumps(params)[:400]}"
-        if method == "Network.requestWillBeSent" and params["request"]["url"].startswith(("http:", "https:", "ws:")):
-            yield f"network: {params['request']['url']}"
-
-
 def pictures(page, directory):
     directory.mkdir(parents=True, exist_ok=True)
-    for width, size in WIDTHS.items():
-        mobile = width == "phone"
-        page.ask("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1, mobile=mobile)
+    for name in SCREENS:
         for scheme in ["light", "dark"]:
-            page.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            page.screen(name, scheme)
             page.ask("Page.reload")
-            time.sleep(0.5)
-            page.wait(f"{STATE}?.dataset.state === 'ready'")
+            wait(page, READY)
             for tab in ["check", "refine"]:
                 click(page, f"[data-tab={tab}]")
                 ran_in_page(page)
                 page.value("window.scrollTo(0, 0)")
-                picture = page.ask("Page.captureScreenshot", captureBeyondViewport=True)["data"]
-                (directory / f"{width}-{scheme}-{tab}.png").write_bytes(base64.b64decode(picture))
+                page.picture(directory / f"{name}-{scheme}-{tab}.png", captureBeyondViewport=True)
 
 
 def main(command, site, screenshots=None):
@@ -248,7 +175,7 @@ def main(command, site, screenshots=None):
         found += [*faults_of_nesting(page), *faults_of_ending(page)]
         if screenshots:
             pictures(page, pathlib.Path(screenshots))
-        found += faults_of_console(page)
+        found += page.said
     print("\n".join(found) or "as they should be")
     return 1 if found else 0
 

@@ -104,7 +104,7 @@
     if (!found) return;
     known.textContent = `${name}: ${found.info}`;
     known.classList.toggle("beside", Boolean(mouse));
-    if (mouse) known.style.translate = `${mouse.clientX + 12}px ${mouse.clientY + 16}px`;
+    known.style.translate = mouse ? `${mouse.clientX + 12}px ${mouse.clientY + 16}px` : "";
   }
 
   const editors = () => [...edited.querySelectorAll("textarea")];
