@@ -80,6 +80,17 @@ def test_the_instrument_raises_and_records(mod, tmp_path):
     assert [(found.name, found.clause) for found in oracle.findings] == [("Rename", "OPT.GENERAL")]
 
 
+def test_the_instrument_asks_about_what_is_not_finite():
+    """A product with zero is zero for all else."""
+    product = load("text").parse_text(TEXT.replace("R.subtract(x, y)", "R.multiply(R.zeros((4,), 'float32'), x)"))
+    zeros = load("text").parse_text(TEXT.replace("R.subtract(x, y)", "R.zeros((4,), 'float32')"))
+    oracle = PassOracle(action="record", out=None)
+    with tvm.transform.PassContext(instruments=[oracle]):
+        tvm.transform.module_pass(lambda *_: zeros, opt_level=0, name="Zero")(product)
+    (finding,) = oracle.findings
+    assert finding.clause == "OPS.multiply.value", finding
+
+
 def test_what_a_pass_is_asked_to_change_is_no_fault(mod):
     weights = {"y": np.ones(4, "float32")}
     found = blame(mod, [relax.transform.BindParams("main", weights), relax.transform.ToMixedPrecision()])

@@ -61,12 +61,13 @@ class Settings:
     #: `raise`, or `record`.
     action: str = "raise"
     #: Inputs for each exported function, their seed, and the steps that all runs of one may take.
-    runs: int = 8
+    runs: int = 20
     seed: int = 0
     steps: int = 100_000
     #: The part of the modules whose meaning is judged, chosen by their hashes.
     sample: float = 1.0
-    #: The seconds of the processor that the oracle may take in all, beside a part of those in which it did nothing.
+    #: The seconds of the processor that the oracle may take in all, beside a part of those in which it did nothing. The
+    #: reproducers of findings count as neither.
     allowance: float = 0.5
     share: float = 0.5
     contracts: bool = True
@@ -196,8 +197,11 @@ class Judge:
         old, new = self._module(before, key[1]), self._module(after, key[2])
         finding = self._contracts(old, new, name) or self._meaning(old, new, name, key)
         if finding is not None and self.settings.out is not None:
+            begun = time.process_time()
             again = self._again(name, finding)
             finding.reproducer = _reproduce.write(finding, old, self.settings, again)
+            taken = time.process_time() - begun
+            self._begun, self._since = self._begun + taken, self._since + taken
         return finding
 
     def _module(self, mod, key):
