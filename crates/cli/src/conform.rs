@@ -228,15 +228,7 @@ struct ConformanceRun<'a> {
 impl ConformanceRun<'_> {
     fn one(&self, selection: &Selection, interrupt: &Interrupt, suffix: Option<&str>) -> CommandResult {
         let args = self.args;
-        let launch = Launch {
-            command: asking::prepare(self.adapter, args.startup_timeout)?,
-            timeout: args.timeout,
-            startup: args.startup_timeout,
-            max_reply: args.max_reply,
-            edition: None,
-            spare: false,
-            interrupt: interrupt.clone(),
-        };
+        let launch = self.launch(interrupt)?;
         let first = launch.start()?;
         let claimed = first.edition();
         let edition = self.edition.unwrap_or(claimed);
@@ -275,19 +267,26 @@ impl ConformanceRun<'_> {
             result.comparison.verdict.is_finding() && !ledger.standing(id, result.comparison.verdict).is_unexpected()
         };
         report.diagnosis = diagnosis(&cases, &result.results, edition, &is_known);
-        streams.finish(&args.reports, suffix, &|| report::jsonl_sum(&report), &|kind| match kind {
-            ReportKind::Human => Ok(report::human(&report, args.all)),
-            ReportKind::Jsonl => report::jsonl(&report),
-            ReportKind::Junit => report::junit(&report),
-            ReportKind::Html => report::html(&kept_run(&report)?),
-            ReportKind::Markdown => Ok(report::markdown(&kept_run(&report)?)),
-            ReportKind::Badge => report::badge(&kept_run(&report)?),
+        streams.finish(&args.reports, suffix, &|| report::jsonl_sum(&report), &|kind| {
+            report_as(kind, &report, args.all)
         })?;
         let exit = self.exit(&report);
         match result.failure {
             None | Some(StartError::Interrupted) => Ok(exit),
             Some(error) => Err(error.into()),
         }
+    }
+
+    fn launch(&self, interrupt: &Interrupt) -> Result<Launch, Failure> {
+        Ok(Launch {
+            command: asking::prepare(self.adapter, self.args.startup_timeout)?,
+            timeout: self.args.timeout,
+            startup: self.args.startup_timeout,
+            max_reply: self.args.max_reply,
+            edition: None,
+            spare: false,
+            interrupt: interrupt.clone(),
+        })
     }
 
     fn exit(&self, report: &ConformanceReport) -> Exit {
@@ -351,6 +350,18 @@ impl ConformanceRun<'_> {
         let result = runner::run(cases, SuiteSchedule { edition, jobs, retries: self.args.retries }, pool, &go_on);
         bar.finish_and_clear();
         result
+    }
+}
+
+/// The text of a report.
+fn report_as(kind: ReportKind, report: &ConformanceReport, all: bool) -> Result<String, ReportError> {
+    match kind {
+        ReportKind::Human => Ok(report::human(report, all)),
+        ReportKind::Jsonl => report::jsonl(report),
+        ReportKind::Junit => report::junit(report),
+        ReportKind::Html => report::html(&kept_run(report)?),
+        ReportKind::Markdown => Ok(report::markdown(&kept_run(report)?)),
+        ReportKind::Badge => report::badge(&kept_run(report)?),
     }
 }
 
