@@ -67,7 +67,10 @@ printed!(Type, StructInfo, PrimExpr, ValueSpec, Name, Var);
 
 impl QuestionPart for String {
     fn told(&self) -> String {
-        format!("text of {} lines", self.trim().lines().count())
+        match self.trim().lines().count() {
+            1 => "text of 1 line".to_string(),
+            count => format!("text of {count} lines"),
+        }
     }
 
     fn text(&self) -> Option<&str> {
