@@ -182,24 +182,25 @@ pub fn walk_function<V: Visitor + ?Sized>(visitor: &mut V, function: &Function) 
 
 /// The parts of an expression, by its kind.
 pub fn walk_expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &Expr) {
-    with_stack(|| match expr {
+    match expr {
         Expr::Constant(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) | Expr::ExternFunc(_) | Expr::Op(_) => {}
         Expr::Var(var) => visitor.visit_var(var, VarKind::Var),
         Expr::DataflowVar(var) => visitor.visit_var(var, VarKind::DataflowVar),
         Expr::GlobalVar(gv) => visitor.visit_global_var(gv),
-        Expr::Tuple(tuple) => tuple.fields.iter().for_each(|field| visitor.visit_expr(field)),
-        Expr::SeqExpr(seq) => visitor.visit_seq_expr(seq),
         Expr::PrimValue(prim) => visitor.visit_prim_expr(&prim.value),
-        Expr::Function(function) => visitor.visit_function(function),
-        Expr::If(branch) => {
+        Expr::ShapeExpr(shape) => shape.values.iter().for_each(|dim| visitor.visit_prim_expr(dim)),
+        // Only what holds expressions needs room to descend.
+        Expr::Tuple(tuple) => with_stack(|| tuple.fields.iter().for_each(|field| visitor.visit_expr(field))),
+        Expr::SeqExpr(seq) => with_stack(|| visitor.visit_seq_expr(seq)),
+        Expr::Function(function) => with_stack(|| visitor.visit_function(function)),
+        Expr::If(branch) => with_stack(|| {
             visitor.visit_expr(&branch.cond);
             visitor.visit_expr(&branch.true_branch);
             visitor.visit_expr(&branch.false_branch);
-        }
-        Expr::Call(call) => visitor.visit_call(call),
-        Expr::ShapeExpr(shape) => shape.values.iter().for_each(|dim| visitor.visit_prim_expr(dim)),
-        Expr::TupleGetItem(get) => visitor.visit_expr(&get.tuple_value),
-    });
+        }),
+        Expr::Call(call) => with_stack(|| visitor.visit_call(call)),
+        Expr::TupleGetItem(get) => with_stack(|| visitor.visit_expr(&get.tuple_value)),
+    }
 }
 
 /// The callee, the arguments, the structural information, the attributes.

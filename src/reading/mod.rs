@@ -46,11 +46,13 @@ pub fn parse_modules(form: ExternalForm, given: SourceRef<'_>, which: Which<'_>)
 /// A shape that the program does not determine stays as it is: that of an unknown tensor, or one with more than one -1.
 /// The operator then rejects the call.
 pub fn complete(module: &mut IrModule) {
-    state_results(module);
-    let mut open = Shapes::default();
+    let mut open = Open::default();
     walk_module(&mut open, module);
+    if open.results > 0 {
+        state_results(module);
+    }
     // A shape found in one round may be needed in the next.
-    while open.count > 0 {
+    while open.shapes > 0 {
         let normalized = normalize(&mut Cx::new(), module);
         let report = derive_module(&mut Cx::new(), &normalized);
         let found = Reshapes::of(&normalized, &report).found;
@@ -63,7 +65,7 @@ pub fn complete(module: &mut IrModule) {
                 GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
             }
         }
-        open.count = open.count.saturating_sub(found.len());
+        open.shapes = open.shapes.saturating_sub(found.len());
     }
 }
 
@@ -79,16 +81,24 @@ fn stated(call: &Call) -> Option<(&Expr, &ShapeExpr)> {
 
 const MINUS_ONE: PrimExpr = PrimExpr::IntImm(-1);
 
-/// Counts the shapes with a -1.
+/// Counts what only the whole program explains.
 #[derive(Default)]
-struct Shapes {
-    count: usize,
+struct Open {
+    /// The shapes with a -1.
+    shapes: usize,
+    /// The variables that are bound to functions and have no annotation.
+    results: usize,
 }
 
-impl Visitor for Shapes {
+impl Visitor for Open {
     fn visit_call(&mut self, call: &Call) {
-        self.count += usize::from(stated(call).is_some());
+        self.shapes += usize::from(stated(call).is_some());
         walk_call(self, call);
+    }
+
+    fn visit_var_binding(&mut self, binding: &VarBinding) {
+        self.results += usize::from(matches!((&binding.value, &binding.var.annotation), (Expr::Function(_), None)));
+        walk_var_binding(self, binding);
     }
 }
 

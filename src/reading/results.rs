@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::Open;
 use crate::derivation::derive_module;
-use crate::grammar::visit::{Visitor, walk_module, walk_var_binding};
+use crate::grammar::visit::walk_module;
 use crate::grammar::{
     Binding, Expr, FuncStructInfo, Function, GlobalFunc, IrModule, SeqExpr, StructInfo, Var, VarBinding,
 };
@@ -19,7 +20,7 @@ use crate::struct_info::{names_among, replace_everywhere};
 pub fn state_results(module: &mut IrModule) {
     let mut open = Open::default();
     walk_module(&mut open, module);
-    if open.0 == 0 {
+    if open.results == 0 {
         return;
     }
     let normalized = normalize(&mut Cx::new(), module);
@@ -30,17 +31,6 @@ pub fn state_results(module: &mut IrModule) {
             GlobalFunc::Function(function) => in_expr(&mut Arc::make_mut(function).body, &known),
             GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
         }
-    }
-}
-
-/// The number of such variables.
-#[derive(Default)]
-struct Open(usize);
-
-impl Visitor for Open {
-    fn visit_var_binding(&mut self, binding: &VarBinding) {
-        self.0 += usize::from(matches!((&binding.value, &binding.var.annotation), (Expr::Function(_), None)));
-        walk_var_binding(self, binding);
     }
 }
 

@@ -132,6 +132,20 @@ fn findings_take_time_in_proportion_to_their_number() {
 }
 
 #[test]
+fn the_attributes_of_each_function_are_read_without_searching_the_whole_text() {
+    grows_with_its_input(500, |functions| {
+        let mut text = String::from("@I.ir_module\nclass Module:\n");
+        for i in 0..functions {
+            let _ = write!(
+                text,
+                "    @T.prim_func\n    def f{i}(a: T.handle):\n        T.func_attr({{\"a\": {i}}})\n        A = T.match_buffer(a, (4,), \"float32\")\n        A[0] = T.float32(1)\n"
+            );
+        }
+        assert_eq!(parse_module(&text).unwrap().funcs.len(), functions);
+    });
+}
+
+#[test]
 fn shapes_in_shapes_are_searched_for_names_once() {
     // A name in a text about scalars may be one of them if it occurs in a shape.
     for shape in ["(", "shape=("] {

@@ -204,7 +204,11 @@ pub fn run(args: &Args) -> CommandResult {
     let offered = |path: PathBuf| args.choosing.for_file(&path).map(|offered| (path, offered));
     let files = files.into_iter().map(offered).collect::<Result<Vec<(PathBuf, Offered)>, Failure>>()?;
     let check = |(path, offered): (PathBuf, Offered)| apart(path, |path| check(args, &offered, path));
-    let checked: Vec<Checked> = files.into_par_iter().map(check).collect();
+    let checked: Vec<Checked> = match files.len() {
+        // Threads take longer to start than most programs take.
+        0 | 1 => files.into_iter().map(check).collect(),
+        _ => files.into_par_iter().map(check).collect(),
+    };
     let (without, checked): (Vec<Checked>, Vec<Checked>) = checked.into_iter().partition(|one| one.is_skipped(args));
     match without.len() {
         0 => {}

@@ -92,9 +92,9 @@ pub fn proposal(text: &str) -> Result<Proposal, String> {
 
 /// Reports that an edition is incomplete, and to what extent.
 pub fn tell_of_preparation(edition: Edition) {
-    let stated = Rule::ALL.iter().filter(|rule| rule.statement(edition).is_some()).count();
     let pending = Rule::ALL.iter().filter(|rule| rule.is_pending_in(edition)).count();
     if pending > 0 {
+        let stated = Rule::ALL.iter().filter(|rule| rule.statement(edition).is_some()).count();
         remark(&format!(
             "note: edition {edition} is in preparation: {pending} of its {stated} rules are stated but not yet judged by; \
              `relax-spec rules --pending {edition}` lists them\n"

@@ -34,6 +34,14 @@ impl Silent {
 
     /// The functions that are pure if the text does not state a purity.
     pub(super) fn pure_in(module: &IrModule) -> Silent {
+        if !Others::in_module(module) {
+            return Silent::default();
+        }
+        Silent::among_others(module)
+    }
+
+    /// [`Silent::pure_in`] of any module.
+    fn among_others(module: &IrModule) -> Silent {
         let recursive = recursive(module);
         let mut calls = CallRelation::default();
         for (gv, func) in &module.funcs {
@@ -51,6 +59,34 @@ impl Silent {
             globals: recursive.into_iter().filter(|name| of(&FunctionKey::Global(name.clone()))).collect(),
             locals: calls.locals.iter().filter(|var| of(&FunctionKey::Local((*var).clone()))).cloned().collect(),
         }
+    }
+}
+
+/// Whether a function refers to a global function or contains another one. Otherwise none is recursive or local.
+struct Others {
+    any: bool,
+}
+
+impl Others {
+    fn in_module(module: &IrModule) -> bool {
+        let mut others = Others { any: false };
+        for (_, func) in &module.funcs {
+            match func {
+                GlobalFunc::Function(function) => walk_function(&mut others, function),
+                GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
+            }
+        }
+        others.any
+    }
+}
+
+impl Visitor for Others {
+    fn visit_function(&mut self, _: &Function) {
+        self.any = true;
+    }
+
+    fn visit_global_var(&mut self, _: &GlobalVar) {
+        self.any = true;
     }
 }
 
@@ -330,5 +366,19 @@ mod tests {
             said += usize::from(of_all != module);
         }
         assert!(said > 20 && left_out > 20, "{said} {left_out}");
+    }
+
+    #[test]
+    fn only_functions_among_others_leave_something_out() {
+        let source = ProgramSource::of(&[], Restriction::of_laws(Edition::default()));
+        let (mut alone, mut told) = (0, 0);
+        for seed in 0..1_000 {
+            let (module, _) = silenced(source.of_tape(Tape::from_seed(seed, 512)).module);
+            let silent = Silent::among_others(&module);
+            assert_eq!(Silent::pure_in(&module), silent, "seed {seed}");
+            alone += usize::from(!Others::in_module(&module));
+            told += usize::from(silent != Silent::default());
+        }
+        assert!(alone > 20 && told > 20, "{alone} {told}");
     }
 }

@@ -135,10 +135,20 @@ impl Printer<'_> {
                 value => self.named(&name, binder.annotation.as_ref(), value),
             }
         } else {
-            let mut text = String::new();
+            let mut text = std::mem::take(&mut self.spare);
             self.expr(value, &mut text);
-            let target = self.target(binder);
-            self.line_of(&[&target, " = ", &text]);
+            match &binder.annotation {
+                None => {
+                    let name = self.names.var(&binder.var);
+                    self.line_of(&[&name, " = ", &text]);
+                }
+                Some(_) => {
+                    let target = self.target(binder);
+                    self.line_of(&[&target, " = ", &text]);
+                }
+            }
+            text.clear();
+            self.spare = text;
         }
     }
 

@@ -78,6 +78,9 @@ impl Printer<'_> {
     }
 
     fn keywords(&mut self, call: &Call) -> Vec<String> {
+        if call.attrs.is_empty() && call.sinfo_args.is_empty() {
+            return Vec::new();
+        }
         let mut parts: Vec<String> =
             call.attrs.iter().map(|(name, value)| format!("{name}={}", self.attr(name, value))).collect();
         if !call.sinfo_args.is_empty() {
@@ -164,7 +167,7 @@ impl Printer<'_> {
             .iter()
             .zip(params.clone())
             .all(|(arg, param)| !matches!((arg, param), (Expr::Tuple(_), PythonParam::Shape(_))));
-        let is_name = name.split('.').all(is_identifier) && !NOT_OPERATORS.contains(&name);
+        let is_name = self.is_operator(name);
         // Readers would insert the omitted inputs.
         let lacks = params.skip(call.args.len()).any(|param| match param {
             PythonParam::Input(word) | PythonParam::Shape(word) | PythonParam::Dtype(word) => is_filled_in(name, word),
@@ -189,6 +192,16 @@ impl Printer<'_> {
             _ => self.arguments(None, &call.args, call, out),
         }
         true
+    }
+
+    /// Whether `R.name` can be written, and means the operator. Each name is looked at once.
+    fn is_operator(&mut self, name: &str) -> bool {
+        if let Some(known) = self.operators.get(name) {
+            return *known;
+        }
+        let is_operator = name.split('.').all(is_identifier) && !NOT_OPERATORS.contains(&name);
+        self.operators.insert(name.to_string(), is_operator);
+        is_operator
     }
 
     /// Operators whose first input is a packed function, written as its name.

@@ -10,8 +10,13 @@ use crate::judge::with_stack;
 impl Printer<'_> {
     /// An expression on one line. If it needs several lines, like a function, it is bound to a variable first.
     pub(super) fn expr(&mut self, e: &Expr, out: &mut String) {
+        if let Expr::Var(v) | Expr::DataflowVar(v) = e {
+            out.push_str(&self.names.var(v));
+            return;
+        }
         with_stack(|| match e {
             Expr::Constant(c) => constant(&c.data, out),
+            // The case above, without a look at the stack.
             Expr::Var(v) | Expr::DataflowVar(v) => out.push_str(&self.names.var(v)),
             Expr::GlobalVar(gv) => {
                 self.uses_module = true;

@@ -8,6 +8,8 @@ mod literal;
 mod names;
 mod sinfo;
 
+use rustc_hash::FxHashMap;
+
 pub(super) use self::literal::{index_map, non_finite};
 use self::names::PrintedNames;
 use super::unstated::Silent;
@@ -64,9 +66,13 @@ struct Printer<'s> {
     dialect: Dialect,
     /// The functions that would be read as pure without a stated purity.
     silent: &'s Silent,
-    names: PrintedNames,
+    names: PrintedNames<'s>,
     /// The lines of the function so far.
     out: String,
+    /// The operators met so far: whether `R.name` means each.
+    operators: FxHashMap<String, bool>,
+    /// Empty, with the room that the value of a binding takes.
+    spare: String,
     indent: usize,
     /// Dimensions in the signature of a global function are strings, because their names are not declared yet.
     in_signature: bool,
@@ -82,6 +88,8 @@ impl<'s> Printer<'s> {
             silent,
             names: PrintedNames::default(),
             out: String::new(),
+            operators: FxHashMap::default(),
+            spare: String::new(),
             indent: 2,
             in_signature: false,
             uses_module: false,
@@ -102,7 +110,7 @@ impl<'s> Printer<'s> {
         self.out.push('\n');
     }
 
-    fn global_function(mut self, symbol: &str, name: &str, function: &Function) -> String {
+    fn global_function(mut self, symbol: &str, name: &str, function: &'s Function) -> String {
         self.names = PrintedNames::of(function);
         self.in_signature = true;
         let header = self.header(name, function);

@@ -39,7 +39,9 @@ impl Visitor for UsedBlanks {
 
 /// The names of one global function.
 #[derive(Default)]
-pub(super) struct PrintedNames {
+pub(super) struct PrintedNames<'f> {
+    /// The function, if it is a whole one.
+    function: Option<&'f Function>,
     used: FxHashSet<Name>,
     vars: FxHashMap<Var, Name>,
     dims: FxHashMap<ShapeVar, Name>,
@@ -47,30 +49,38 @@ pub(super) struct PrintedNames {
     order: Vec<Name>,
     /// The shape variables that are also scalars, and have their names.
     scalars: FxHashSet<ShapeVar>,
-    /// The variables called `_` that are used, and so need distinct names.
-    used_blanks: FxHashSet<Var>,
+    /// The variables called `_` that are used, and so need distinct names; found when the first one is printed.
+    used_blanks: Option<UsedBlanks>,
     /// For each base name, the next suffix to try.
     next: FxHashMap<Name, u32>,
 }
 
-impl PrintedNames {
+impl<'f> PrintedNames<'f> {
     /// The names of this function.
-    pub fn of(function: &Function) -> PrintedNames {
-        let mut used = UsedBlanks::default();
-        used.visit_function(function);
-        PrintedNames { used_blanks: used.0, ..PrintedNames::default() }
+    pub fn of(function: &'f Function) -> PrintedNames<'f> {
+        PrintedNames { function: Some(function), ..PrintedNames::default() }
     }
 
     pub fn var(&mut self, var: &Var) -> Name {
         if let Some(name) = self.vars.get(var) {
             return name.clone();
         }
-        if &*var.name == BLANK && !self.used_blanks.contains(var) {
+        if &*var.name == BLANK && !self.uses_blank(var) {
             return var.name.clone();
         }
         let name = self.unique(&var.name);
         self.vars.insert(var.clone(), name.clone());
         name
+    }
+
+    /// Whether a variable called `_` is used, and so needs a distinct name.
+    fn uses_blank(&mut self, var: &Var) -> bool {
+        let used = self.used_blanks.get_or_insert_with(|| {
+            let mut used = UsedBlanks::default();
+            self.function.iter().for_each(|function| used.visit_function(function));
+            used
+        });
+        used.0.contains(var)
     }
 
     /// Like [`PrintedNames::var`], but never `_`, which would not bind a variable there.
@@ -161,8 +171,8 @@ pub(super) fn identifier(name: &str) -> String {
 
 /// Whether a word can be written before `=` in a call.
 pub(super) fn is_identifier(word: &str) -> bool {
-    word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+    word.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
+        && word.bytes().next().is_some_and(|c| !c.is_ascii_digit())
         && !is_keyword(word)
 }
 
@@ -172,7 +182,8 @@ fn is_name(word: &str) -> bool {
 }
 
 fn is_keyword(word: &str) -> bool {
-    KEYWORDS.binary_search(&word).is_ok()
+    // Most names end with a number, and no keyword does.
+    word.ends_with(|c: char| c.is_ascii_alphabetic()) && KEYWORDS.binary_search(&word).is_ok()
 }
 
 #[cfg(test)]

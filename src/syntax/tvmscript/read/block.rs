@@ -290,7 +290,7 @@ impl ModuleReader<'_> {
     fn trusting(&mut self, value: Expr, annotation: Option<&StructInfo>) -> Expr {
         let (Expr::Call(call), Some(info)) = (&value, annotation) else { return value };
         let is_opaque = matches!(call.op, Expr::ExternFunc(_)) && call.sinfo_args.is_empty();
-        if !self.trusts_annotations || !is_opaque {
+        if !is_opaque || !self.trusts_annotations() {
             return value;
         }
         self.by(rule!("R89.SYN.ANNOT-CAST"), call.span);
@@ -334,7 +334,7 @@ impl ModuleReader<'_> {
 
     /// Records the annotation of a variable.
     pub(super) fn note_info(&mut self, var: &Var, annotation: Option<&StructInfo>) {
-        if let Some(info) = annotation.filter(|_| self.refers_to_infos) {
+        if let Some(info) = annotation.filter(|_| self.refers_to_infos()) {
             self.infos.insert(var.clone(), info.clone());
         }
     }

@@ -21,13 +21,15 @@ use crate::syntax::tvmscript::metadata::{self, MetadataEntry};
 
 impl ModuleReader<'_> {
     pub(super) fn expr(&mut self, e: &py::Expr) -> ReadResult<Expr> {
-        with_stack(|| self.expr_inner(e))
+        match e {
+            py::Expr::Name(name) => Ok(self.name(name.id.as_str(), span_of(e))),
+            _ => with_stack(|| self.expr_inner(e)),
+        }
     }
 
     fn expr_inner(&mut self, e: &py::Expr) -> ReadResult<Expr> {
         let span = span_of(e);
         match e {
-            py::Expr::Name(name) => Ok(self.name(name.id.as_str(), span)),
             py::Expr::Attribute(_) => self.attribute(e, span),
             py::Expr::Call(call) => self.call(call, span),
             py::Expr::Tuple(tuple) => Ok(tuple_of(self.exprs(&tuple.elts)?, span)),

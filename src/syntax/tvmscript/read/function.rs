@@ -139,7 +139,7 @@ impl ModuleReader<'_> {
     fn function(&mut self, def: &py::StmtFunctionDef, decoration: &Decoration) -> ReadResult<Function> {
         let outer_attrs = std::mem::take(&mut self.function_attrs);
         let outer_ret = self.function_ret.take();
-        let names = if self.may_have_scalars { scalars::dim_names(def) } else { Default::default() };
+        let names = if self.may_have_scalars() { scalars::dim_names(def) } else { Default::default() };
         let outer_names = std::mem::replace(&mut self.dim_names, names);
         self.scope.enter();
         let function = self.signature_and_body(def, decoration);

@@ -194,6 +194,11 @@ impl Transformer for Inliner<'_> {
             }
             return;
         }
+        if let py::Expr::Attribute(attribute) = e
+            && attribute.value.is_name_expr()
+        {
+            return self.visit_expr(&mut attribute.value);
+        }
         with_stack(|| walk_expr(self, e));
         match e {
             py::Expr::Tuple(tuple) => self.spread(&mut tuple.elts),

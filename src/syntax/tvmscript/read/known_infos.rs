@@ -18,7 +18,7 @@ impl ModuleReader<'_> {
     pub(super) fn annotated(&self, e: &py::Expr) -> Option<&StructInfo> {
         let py::Expr::Attribute(property) = e else { return None };
         let py::Expr::Name(name) = &*property.value else { return None };
-        if !self.refers_to_infos || !INFO.contains(&property.attr.as_str()) {
+        if !self.refers_to_infos() || !INFO.contains(&property.attr.as_str()) {
             return None;
         }
         self.infos.get(&self.scope.var(name.id.as_str())?.0)
@@ -27,7 +27,7 @@ impl ModuleReader<'_> {
     /// The tensor in `x` or `x.struct_info` before `.word`.
     fn tensor_with(&self, e: &py::Expr, word: &str) -> Option<&TensorStructInfo> {
         let py::Expr::Attribute(property) = e else { return None };
-        if !self.refers_to_infos || property.attr.as_str() != word {
+        if !self.refers_to_infos() || property.attr.as_str() != word {
             return None;
         }
         let info = match &*property.value {

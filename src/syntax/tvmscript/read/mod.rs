@@ -28,6 +28,7 @@ mod static_value;
 mod var_len;
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -337,13 +338,9 @@ pub(super) struct ModuleReader<'t> {
     scalars: FxHashMap<Var, bool>,
     /// The names that the current function uses as dimensions.
     dim_names: FxHashSet<String>,
-    /// Whether the text may contain scalar annotations.
-    may_have_scalars: bool,
-    /// Whether the text is in the spelling of the RFC, which trusts annotations (C17).
-    trusts_annotations: bool,
+    spellings: Spellings,
     /// The annotations of variables, for references such as `x.struct_info`.
     infos: FxHashMap<Var, StructInfo>,
-    refers_to_infos: bool,
     /// Variables that are bound to literals, which may stand for attributes.
     literals: FxHashMap<Var, AttrValue>,
     /// Variables that are tuples according to the text. Such a variable provides all inputs of an `R.call_tir`.
@@ -359,6 +356,14 @@ pub(super) struct ModuleReader<'t> {
     /// The rules of the notation that were applied.
     applied: RuleSet,
     uses: RuleUses,
+}
+
+/// Which spellings the whole text has. A search takes its time, and most readers of an attribute need none.
+#[derive(Default)]
+struct Spellings {
+    of_scalars: OnceCell<bool>,
+    of_the_rfc: OnceCell<bool>,
+    to_infos: OnceCell<bool>,
 }
 
 /// Spellings that only the RFC and the notes of 2022 have.
@@ -385,10 +390,8 @@ impl<'t> ModuleReader<'t> {
             shapes: FxHashSet::default(),
             scalars: FxHashMap::default(),
             dim_names: FxHashSet::default(),
-            may_have_scalars: text.contains("T."),
-            trusts_annotations: OF_THE_RFC.iter().any(|spelling| text.contains(spelling)),
+            spellings: Spellings::default(),
             infos: FxHashMap::default(),
-            refers_to_infos: TO_INFOS.iter().any(|spelling| text.contains(spelling)),
             literals: FxHashMap::default(),
             tuples: FxHashSet::default(),
             function_attrs: Attrs::new(),
@@ -399,6 +402,21 @@ impl<'t> ModuleReader<'t> {
             applied: RuleSet::new(),
             uses: Vec::new(),
         }
+    }
+
+    /// Whether the text may contain scalar annotations.
+    fn may_have_scalars(&self) -> bool {
+        *self.spellings.of_scalars.get_or_init(|| self.text.contains("T."))
+    }
+
+    /// Whether the text is in the spelling of the RFC, which trusts annotations (C17).
+    fn trusts_annotations(&self) -> bool {
+        *self.spellings.of_the_rfc.get_or_init(|| OF_THE_RFC.iter().any(|spelling| self.text.contains(spelling)))
+    }
+
+    /// Whether the text may refer to the information of a variable.
+    fn refers_to_infos(&self) -> bool {
+        *self.spellings.to_infos.get_or_init(|| TO_INFOS.iter().any(|spelling| self.text.contains(spelling)))
     }
 
     /// Records the use of a rule of the notation.
