@@ -122,26 +122,31 @@ CAUSES = [
 ]
 
 
-def reads_behind(found):
+def reads_behind(found, _=None):
     """Whether an index lies behind the end, and none before the beginning."""
     index, shape = (list(map(int, re.findall(r"-?\d+", part))) for part in found.groups()[-2:])
     return len(index) == len(shape) and all(i >= 0 for i in index)
 
 
-def repeats_no_one(found):
+def repeats_no_one(found, _=None):
     """Whether each axis along which an index lies behind the end has the size 1."""
     index, shape = (list(map(int, re.findall(r"-?\d+", part))) for part in found.groups()[-2:])
     return reads_behind(found) and all(i < size or size == 1 for i, size in zip(index, shape))
 
 
-def counts_from_the_end(found):
+def counts_from_the_end(found, _=None):
     """Whether each index that lies outside is negative, and inside if it is counted from the end."""
     index, shape = (list(map(int, re.findall(r"-?\d+", part))) for part in found.groups()[-2:])
     return len(index) == len(shape) and all(-size <= i < size for i, size in zip(index, shape))
 
 
+def asks_for(found, program):
+    """Whether the program itself asks for this data type, which no pass has made of another one."""
+    return re.search(rf'R\.topk\(.*dtype=["\']{found[1]}["\']', program or "") is not None
+
+
 OUTSIDE = r": `\w+\[([-\d, ]+)\]` is outside of the shape \[([\d, ]+)\]"
-#: What a message says -> what it has to say besides, and the folder.
+#: What a message says -> what it and the program have to say besides, and the folder.
 MESSAGES = [
     (r"@index_tensor" + OUTSIDE, counts_from_the_end, "negative-index-of-a-tensor"),
     (r"@broadcast_to" + OUTSIDE, repeats_no_one, "broadcast-of-a-symbolic-size"),
@@ -151,8 +156,8 @@ MESSAGES = [
         "max-pool-backward-behind-the-gradient",
     ),
     (
-        r"the target fails: topk raised an error: Unsupported output dtype: uint(32|64) \[PURE.ERR.OP\]",
-        bool,
+        r"the target fails: topk raised an error: Unsupported output dtype: (uint32|uint64) \[PURE.ERR.OP\]",
+        asks_for,
         "topk-places-as-uint32",
     ),
 ]
@@ -183,10 +188,10 @@ def rewritten(text, causes):
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
-def by_message(message):
+def by_message(message, program=None):
     for said, also, folder in MESSAGES:
         found = re.search(said, message)
-        if found and also(found):
+        if found and also(found, program):
             return folder
     return None
 
@@ -216,7 +221,7 @@ class Judge:
         avoided = rewritten(text, [cause for cause in causes if cause[3] is AVOID])
         lines = [line for line in self.ask(self.file("avoided.py", avoided)) if name in (line.get("pass"), line.get("refuses"))]
         wrong = [line for line in lines if is_wrong(line)]
-        said = [by_message(line.get("message") or "") for line in wrong]
+        said = [by_message(line.get("message") or "", avoided) for line in wrong]
         if all(said):
             return sorted(set(said)) if lines else None
         models = [cause for cause in causes if cause[3] is MODEL]

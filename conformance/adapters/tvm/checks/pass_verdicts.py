@@ -139,7 +139,7 @@ class Table:
 
     def explain(self, what, message, must_be_known, path=None):
         """A verdict for which the pass that it names is to blame must be known."""
-        folder = by_message(message) or known(message)
+        folder = by_message(message, path and path.read_text()) or known(message)
         if must_be_known and not folder:
             folder = " and ".join(self.judge.causes(path.read_text(), must_be_known) or []) or None
         self.is_wrong |= bool(must_be_known) and folder is None

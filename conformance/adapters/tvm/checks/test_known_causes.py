@@ -3,7 +3,7 @@
 import tempfile
 import unittest
 
-from known_causes import Judge, by_message
+from known_causes import CAUSES, Judge, by_message, rewritten
 
 PROGRAM = """
 @I.ir_module
@@ -62,6 +62,51 @@ class Messages(unittest.TestCase):
         self.assertIsNone(read("index_tensor", "4, 0", "4, 3"))
         self.assertIsNone(read("index_tensor", "-5, 0", "4, 3"))
         self.assertIsNone(read("take", "-1, 0", "4, 3"))
+
+    def test_only_what_the_program_asks_for(self):
+        said = "the target fails: topk raised an error: Unsupported output dtype: uint32 [PURE.ERR.OP]"
+        asked = lambda dtype: f'        y = R.topk(x, k=2, axis=-1, ret_type="both", largest=True, dtype="{dtype}")\n'
+        self.assertEqual(by_message(said, asked("uint32")), "topk-places-as-uint32")
+        # A pass has changed the data type.
+        self.assertIsNone(by_message(said, asked("int32")))
+        self.assertIsNone(by_message(said, asked("uint64")))
+
+    def test_the_gradient_of_a_pool_reads_behind(self):
+        read = lambda index, shape: by_message(
+            f"@max_pool2d_backward: `maxpool_grad_argmax_v0[{index}]` is outside of the shape [{shape}]"
+        )
+        self.assertEqual(read("0, 0, 4, 1", "1, 1, 4, 4"), "max-pool-backward-behind-the-gradient")
+        self.assertIsNone(read("0, 0, -1, 1", "1, 1, 4, 4"))
+
+
+class Rewriting(unittest.TestCase):
+    """Each cause rewrites a call of its operator, and only that, as its folder says."""
+
+    CALLS = {
+        "batch-norm-momentum": ("R.nn.batch_norm(x, g, b, m, v, axis=1, momentum=0.25)", "momentum=0.75"),
+        "affine-grid-last-place": ("R.image.affine_grid(x, R.shape([2, 1]))", "R.shape([-1, 2, 2, 1])"),
+        "transposed-convolution-of-infinities": ("R.nn.conv1d_transpose(x, w)", "R.nn.conv1d_transpose(x, R.minimum("),
+        "sum-of-unknown-sizes": ("R.floor_divide(x, y)", "R.floor_divide(x, x)"),
+        "max-pool-backward-of-nan": ("R.grad.max_pool2d_backward(g, x)", "R.grad.max_pool2d_backward(g, R.where("),
+        "atanh-of-small": ("R.atanh(x)", "R.atanh(R.where("),
+        "tanh-of-small": ("R.tanh(x)", "R.tanh(R.where("),
+        "gelu-tail": ("R.nn.gelu(x)", "R.nn.gelu(R.maximum(x, R.full_like("),
+        "regions-pooled-to-nothing": ("R.vision.roi_pool(x, r, pooled_size=(0, 2))", "pooled_size=(1, 2)"),
+        "suppression-of-float64": ("R.vision.all_class_non_max_suppression(b, s, 1)", "R.astype(s, 'float32'), 1)"),
+        "suppression-of-fewer-boxes": ("R.vision.all_class_non_max_suppression(b, s, 1)", "R.tuple(R.zeros("),
+    }
+
+    def test_each_cause(self):
+        for cause in CAUSES:
+            if cause[0] in self.CALLS:
+                call, made = self.CALLS[cause[0]]
+                self.assertIn(made, rewritten(f"y = {call}\n", [cause]), cause[0])
+                self.assertIsNone(rewritten("y = R.permute_dims(x)\n", [cause]), cause[0])
+
+    def test_bins_of_a_size_stay(self):
+        cause = next(cause for cause in CAUSES if cause[0] == "regions-pooled-to-nothing")
+        text = "y = R.vision.roi_pool(x, r, pooled_size=(1, 2))\n"
+        self.assertEqual(rewritten(text, [cause]), text)
 
 
 if __name__ == "__main__":
