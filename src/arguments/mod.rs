@@ -71,6 +71,11 @@ impl ArgumentSource {
         ArgumentSource { constants: Constants::of(modules), seed, memory, known: KnownArguments::default() }
     }
 
+    /// The floats in the programs, and their integers as floats.
+    pub fn floats(&self) -> &[f64] {
+        self.constants.floats()
+    }
+
     /// The same, with these known properties of the arguments.
     pub fn knowing(self, known: &KnownArguments) -> ArgumentSource {
         ArgumentSource { known: known.clone(), ..self }
@@ -117,6 +122,11 @@ impl ArgumentSource {
         let args = outlines.into_iter().enumerate().map(fill).collect::<Option<_>>()?;
         self.mended(func, args)
     }
+}
+
+/// Whether the numbers of a draw are chosen around the constants of the programs.
+pub(crate) fn is_around_constants(index: usize) -> bool {
+    NumberProfile::of(index) == NumberProfile::Edges
 }
 
 /// From this many elements on, the arguments whose sizes are given make large sizes too expensive.

@@ -174,8 +174,11 @@ impl ElementGenerator<'_> {
         let dtype = self.dtype;
         if let Some(float) = dtype.float_type() {
             let floats = self.floats(count, random);
-            let bytes = |x: f64| float.to_bits(x).to_le_bytes().into_iter().take(dtype.bytes());
-            return Some(floats.into_iter().flat_map(bytes).collect());
+            let mut bytes = Vec::with_capacity(count.saturating_mul(dtype.bytes()));
+            for x in floats {
+                bytes.extend_from_slice(float.to_bits(x).to_le_bytes().get(..dtype.bytes())?);
+            }
+            return Some(bytes);
         }
         if dtype.is_bool() {
             return Some(self.truths(count, random));
@@ -289,6 +292,9 @@ impl ElementGenerator<'_> {
     /// A number computed from two constants. It continues after the numbers of earlier tensors, and repeats none within
     /// a tensor. It must have few digits, because a program is exact only among such numbers.
     fn together(&self, met: usize, nth: usize, float: FloatType) -> Option<f64> {
+        if nth >= self.constants.together().len() {
+            return None;
+        }
         let short: Vec<f64> = self.constants.together().iter().copied().filter(|x| is_short(float, *x)).collect();
         (nth < short.len()).then(|| short.get((met + nth) % short.len()).copied()).flatten()
     }

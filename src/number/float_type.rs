@@ -53,8 +53,12 @@ impl FloatType {
 
     /// The least positive number is 2 to this power.
     pub fn least_exponent(self) -> i32 {
-        let bias = (1 << (self.width() - self.digits() - 1)) - 1;
-        2 - bias - self.digits() as i32
+        match self {
+            FloatType::Float16 => -24,
+            FloatType::BFloat16 => -133,
+            FloatType::Float32 => -149,
+            FloatType::Float64 => -1074,
+        }
     }
 
     /// The greatest finite number, as float64.
@@ -230,6 +234,13 @@ fn divided(magnitude: u128, places: i32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::FloatType::{self, BFloat16, Float16, Float32, Float64};
+
+    #[test]
+    fn the_least_number_has_the_bit_of_the_lowest_value() {
+        for float in [Float16, BFloat16, Float32, Float64] {
+            assert_eq!(float.of_bits(1), libm::ldexp(1.0, float.least_exponent()));
+        }
+    }
 
     #[test]
     fn a_number_between_two_floats_goes_to_the_nearest_and_of_two_to_the_even_one() {

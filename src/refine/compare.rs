@@ -1,5 +1,6 @@
 //! Compares two programs on one input after the other, and draws the conclusion from all of them.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::agree::{Agreement, finest_in};
@@ -12,11 +13,10 @@ use super::real::{NEAR_END, RealVerdict, with_real};
 use super::shrink::{Look, ShrinkOutcome, smallest};
 use super::unreached::Unreached;
 use super::{Deviation, Observed, RefineError, RefinementVerdict, Settings, unknown};
-use crate::arguments::{ArgumentSource, largest_size};
+use crate::arguments::{ArgumentSource, Draw, is_around_constants, largest_size};
 use crate::book::Rule;
 use crate::derivation::inferred_results;
-use crate::eval::RunObserver;
-use crate::grammar::{IrModule, Name, TensorData};
+use crate::grammar::{Binder, Function, IrModule, Name, TensorData};
 use crate::judge::{Cx, Ending};
 use crate::number::FloatType;
 use crate::value::{Noise, Registry, ValueSpec};
@@ -204,9 +204,11 @@ impl<'a> RefinementComparison<'a> {
             registry: registry.clone(),
             shared: settings.shared.clone(),
             fuel: settings.fuel,
+            kept: unknown.is_empty().then(|| settings.kept.clone()),
             compiled: None,
         };
         let (source, target) = (subject(source), Subject { compiled, ..subject(target) });
+        settings.kept.note_constants(arguments.floats(), is_around_constants);
         let missing = source.function().and_then(|func| settings.known.missing(func));
         if let Some(name) = missing {
             return Err(RefineError::Parameter(name.clone()));
@@ -254,10 +256,21 @@ impl<'a> RefinementComparison<'a> {
         self.found.is_some()
     }
 
+    /// The generated arguments of a draw. Beside large weights the comparisons of a session take the same ones.
+    pub(super) fn generated(&self, func: &Function, draw: Draw) -> Option<Vec<ValueSpec>> {
+        let make = || self.arguments.for_function(func, &BTreeMap::new(), draw);
+        if largest_size(func).is_none() {
+            return make();
+        }
+        let annotation = |param: &Binder| param.annotation.as_ref().map(ToString::to_string).unwrap_or_default();
+        let signature: Vec<String> = func.params.iter().map(annotation).collect();
+        self.settings.kept.input(&signature.join(", "), draw, make)
+    }
+
     /// The source, run on the arguments.
     pub(super) fn source_on(&mut self, args: &[ValueSpec]) -> Result<Observed, RefineError> {
-        let watch: Rc<dyn RunObserver> = self.reach.0.clone();
-        let (observed, steps) = self.source.observe(self.cx, args, Plan::Make(&self.arguments), None, Some(watch))?;
+        let plan = Plan::Make(&self.arguments);
+        let (observed, steps) = self.source.observe_reaching(self.cx, args, plan, &self.reach.0)?;
         self.steps += steps;
         Ok(observed)
     }
@@ -348,9 +361,8 @@ impl<'a> RefinementComparison<'a> {
 
     /// The verdict on an input for which the run of the source is known.
     pub(super) fn judge(&mut self, args: &[ValueSpec], before: &Observed) -> Result<Judged, RefineError> {
-        let watch: Rc<dyn RunObserver> = self.reach.1.clone();
         let plan = Plan::Repeat(&before.closures);
-        let (after, steps) = self.target.observe(self.cx, args, plan, None, Some(watch))?;
+        let (after, steps) = self.target.observe_reaching(self.cx, args, plan, &self.reach.1)?;
         self.steps += steps;
         let ended = matches!((&before.outcome, &after.outcome), (Ending::Value(_), Ending::Value(_)));
         if let (Ending::Value(_), Ending::Error(error)) = (&before.outcome, &after.outcome)
@@ -476,9 +488,8 @@ impl<'a> RefinementComparison<'a> {
 
     /// Runs the source once more, with noise. Returns whether the run used any noise.
     fn shadow(&mut self, args: &[ValueSpec], before: &Observed, shadows: &mut Shadows) -> Result<bool, RefineError> {
-        let noise = Rc::new(Noise::new(shadows.runs.len() as u64 + 1));
-        let plan = Plan::Repeat(&before.closures);
-        let (shadow, steps) = self.source.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
+        let (seed, plan) = (shadows.runs.len() as u64 + 1, Plan::Repeat(&before.closures));
+        let (shadow, steps, noise) = self.source.observe_noisy(&mut self.cx.clone(), args, plan, (seed, None))?;
         self.steps += steps;
         shadows.note(&noise);
         if !noise.was_asked() {
@@ -490,9 +501,8 @@ impl<'a> RefinementComparison<'a> {
 
     /// Whether the target computes floats, and does not only move them. A compiled target counts as one that computes.
     fn target_computes(&mut self, args: &[ValueSpec], before: &Observed) -> Result<bool, RefineError> {
-        let noise = Rc::new(Noise::new(1));
         let plan = Plan::Repeat(&before.closures);
-        let (_, steps) = self.target.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
+        let (_, steps, noise) = self.target.observe_noisy(&mut self.cx.clone(), args, plan, (1, None))?;
         self.steps += steps;
         Ok(noise.computes() || self.target.compiled.is_some())
     }
@@ -512,10 +522,8 @@ impl<'a> RefinementComparison<'a> {
         of_target.approximates |= shadows.approximates;
         for wanted in counts {
             for seed in of_target.runs.len() as u64..*wanted {
-                let noise = Rc::new(Noise::at_most(seed + 1, finest));
-                let plan = Plan::Repeat(&before.closures);
-                let (shadow, steps) =
-                    self.target.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
+                let (noise, plan) = ((seed + 1, Some(finest)), Plan::Repeat(&before.closures));
+                let (shadow, steps, noise) = self.target.observe_noisy(&mut self.cx.clone(), args, plan, noise)?;
                 self.steps += steps;
                 of_target.approximates |= noise.approximates();
                 if !noise.was_asked() {
@@ -574,6 +582,8 @@ impl<'a> RefinementComparison<'a> {
         let tolerance = found.deviation.map_or(0.0, |d| d.error / 2.0 / (1.0 + d.before.abs()));
         let limit = self.steps.saturating_add(self.settings.steps / 4);
         self.shrinks = true;
+        // Each smaller input is tried once.
+        let kept = (self.source.kept.take(), self.target.kept.take());
         let glances = self.settings.steps.saturating_mul(GLANCES);
         let func = self.source.function();
         let element = match found.deviation {
@@ -587,6 +597,7 @@ impl<'a> RefinementComparison<'a> {
         let best = breaking.best;
         debug_assert_eq!(smaller, best.input);
         self.shrinks = false;
+        (self.source.kept, self.target.kept) = kept;
         let (mut best, mut before) = (best, self.source_on(&smaller)?);
         // Few runs with noise were used for each of the smaller inputs; the last one must withstand all of them.
         if !matches!(self.judge(&smaller, &before)?.verdict, RefinementVerdict::NotAllowed { .. }) {

@@ -10,6 +10,7 @@ mod first;
 mod folded;
 mod instead;
 mod judge;
+mod kept;
 mod observe;
 mod observed;
 mod open;
@@ -23,6 +24,7 @@ mod unknown;
 pub use alone::{EDITION_OF_PRIM_FUNCS, prim_funcs_alone, with_entry};
 pub use compare::Refinement;
 pub use first::Differing;
+pub use kept::KeptRuns;
 pub use observe::{CompiledProgram, Ran};
 pub use observed::{ClosureObservations, Observed};
 pub use open::LEFT_OPEN;
@@ -89,6 +91,8 @@ pub struct Settings {
     /// The calls of `PrimFunc`s that the comparisons with the same ones share: equal calls on equal arguments are
     /// computed once.
     pub shared: Rc<SharedCalls>,
+    /// The programs and runs that the comparisons with the same ones share. Such comparisons have equal settings.
+    pub kept: Rc<KeptRuns>,
     /// The packed functions that the programs can call.
     pub registry: Registry,
     /// The assumptions about packed functions that the registry does not have; `None` if a call of one is an error of
@@ -115,6 +119,7 @@ impl Settings {
             keep: false,
             known: KnownArguments::default(),
             shared: Rc::default(),
+            kept: Rc::default(),
             registry,
             unknown: None,
         }

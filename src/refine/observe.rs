@@ -6,11 +6,14 @@ use std::rc::Rc;
 
 use super::RefineError;
 use super::calls::{self, Plan};
+use super::kept::{KeptRuns, RunOf, RunShown};
 use super::observed::{Observed, observed, seen};
+use super::reach::Reach;
 use crate::arguments::linked;
 use crate::eval::{EvalOptions, RunObserver, evaluate_then};
 use crate::grammar::{Function, IrModule, StructInfo};
 use crate::judge::{Cx, Ending};
+use crate::number::FloatType;
 use crate::value::{Effect, Host, Noise, Registry, SharedCalls, Value, ValueSpec, from_specs};
 
 /// A program in another form than a tree; its implementation runs it.
@@ -44,6 +47,8 @@ pub(super) struct Subject<'m> {
     pub(super) shared: Rc<SharedCalls>,
     /// How many steps a run may take.
     pub(super) fuel: u64,
+    /// The runs that the session keeps; `None` if they depend on the other program too.
+    pub(super) kept: Option<Rc<KeptRuns>>,
     /// The compiled program to run in place of the module.
     pub(super) compiled: Option<&'m dyn CompiledProgram>,
 }
@@ -76,6 +81,58 @@ impl<'m> Subject<'m> {
             let seen = observed(run, &args, |value| calls::of_closures(machine, value, plan, calls::DEPTH));
             (seen, options.fuel.saturating_sub(machine.fuel_left()))
         }))
+    }
+
+    /// As [`Subject::observe`] without noise, with the parts that the run reaches. A run that is kept is not repeated.
+    pub(super) fn observe_reaching(
+        &self,
+        cx: &mut Cx,
+        args: &[ValueSpec],
+        plan: Plan<'_>,
+        reach: &Rc<Reach>,
+    ) -> Result<(Observed, u64), RefineError> {
+        let Some(kept) = self.keeping() else { return self.observe(cx, args, plan, None, Some(reach.clone())) };
+        let of = RunOf { entry: self.entry, args, noise: None };
+        if let Some(RunShown { observed, steps, reach: own, .. }) = kept.run(self.module, of) {
+            reach.join(&own);
+            return Ok((observed, steps));
+        }
+        let own: Rc<Reach> = Rc::default();
+        let (observed, steps) = self.observe(cx, args, plan, None, Some(own.clone()))?;
+        reach.join(&own);
+        let shown = RunShown { observed: observed.clone(), steps, reach: own, noise: None };
+        kept.insert(self.module, of, shown);
+        Ok((observed, steps))
+    }
+
+    /// As [`Subject::observe`] with the noise of a seed, up to a type. A run that is kept is not repeated.
+    pub(super) fn observe_noisy(
+        &self,
+        cx: &mut Cx,
+        args: &[ValueSpec],
+        plan: Plan<'_>,
+        (seed, finest): (u64, Option<FloatType>),
+    ) -> Result<(Observed, u64, Rc<Noise>), RefineError> {
+        let of = RunOf { entry: self.entry, args, noise: Some((seed, finest)) };
+        let kept = self.keeping();
+        if let Some(RunShown { observed, steps, noise: Some(noise), .. }) =
+            kept.and_then(|kept| kept.run(self.module, of))
+        {
+            return Ok((observed, steps, noise));
+        }
+        let noise = Rc::new(finest.map_or_else(|| Noise::new(seed), |finest| Noise::at_most(seed, finest)));
+        let (observed, steps) = self.observe(cx, args, plan, Some(noise.clone()), None)?;
+        if let Some(kept) = kept {
+            let shown =
+                RunShown { observed: observed.clone(), steps, reach: Rc::default(), noise: Some(noise.clone()) };
+            kept.insert(self.module, of, shown);
+        }
+        Ok((observed, steps, noise))
+    }
+
+    /// Where the runs of this program are kept, if they are.
+    pub(super) fn keeping(&self) -> Option<&KeptRuns> {
+        self.kept.as_deref().filter(|kept| self.compiled.is_none() && kept.keeps(self.module))
     }
 
     /// The closures that a compiled program returns are not called, and its blocks are unknown.

@@ -55,6 +55,12 @@ impl Reach {
         Reach { sides: Rc::new((*self.sides).clone()), variables: self.variables.clone() }
     }
 
+    /// Adds the parts that other runs of the same program reached.
+    pub(super) fn join(&self, other: &Reach) {
+        self.sides.join(&other.sides);
+        self.variables.borrow_mut().extend(other.variables.borrow().iter());
+    }
+
     /// Goes back to an earlier state.
     pub(super) fn back_to(&self, earlier: &Reach) {
         self.sides.back_to(&earlier.sides);

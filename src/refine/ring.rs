@@ -1,8 +1,6 @@
 //! The first of two channels: whether the programs are the same as real functions. Both are run on random numbers in
 //! the ring, which rounds nothing (REFINE.RING.NUMBERS). The second channel, rounding, is in `compare`.
 
-use std::collections::BTreeMap;
-
 use ndarray::{ArrayD, IxDyn};
 
 use super::RefineError;
@@ -32,8 +30,8 @@ const SIZE: f64 = 4.0;
 const APART: f64 = 1e-6;
 
 /// What determines the numbers of a run.
-#[derive(Clone, Copy)]
-struct DrawSeed {
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct DrawSeed {
     /// No two draws have the same.
     seed: u64,
     reading: ConstantReading,
@@ -45,7 +43,8 @@ struct DrawSeed {
 const FEW: u64 = 3;
 
 /// The result of one draw.
-enum Drawn {
+#[derive(Clone, Debug)]
+pub(super) enum Drawn {
     Same,
     Differs(String),
     Open(String),
@@ -125,7 +124,7 @@ fn input(comparison: &mut RefinementComparison<'_>, given: &[Vec<ValueSpec>], in
         return Some(one.clone());
     }
     let func = comparison.source.function()?;
-    let made = |attempt| comparison.arguments.for_function(func, &BTreeMap::new(), Draw { index, attempt });
+    let made = |attempt| comparison.generated(func, Draw { index, attempt });
     (0..4).find_map(made)
 }
 
@@ -134,13 +133,13 @@ fn on_draw(
     args: &[ValueSpec],
     seed: DrawSeed,
 ) -> Result<Drawn, RefineError> {
-    let (before, steps) = run(&comparison.source, comparison.cx(), args, seed)?;
+    let (before, steps) = run_once(&comparison.source, comparison.cx(), args, seed)?;
     comparison.steps += steps;
     let before = match before {
         Ok(values) => values,
         Err(drawn) => return Ok(drawn),
     };
-    let (after, steps) = run(&comparison.target, comparison.cx(), args, seed)?;
+    let (after, steps) = run_once(&comparison.target, comparison.cx(), args, seed)?;
     comparison.steps += steps;
     Ok(match after.map(|after| same(&before, &after)) {
         Ok(Drawn::Differs(how)) => match by_letter(comparison, args, seed)? {
@@ -166,7 +165,23 @@ fn by_letter(
 }
 
 /// The result and the arguments after a run that ended; or why they cannot be compared.
-type RingResult = Result<Vec<Value>, Drawn>;
+pub(super) type RingResult = Result<Vec<Value>, Drawn>;
+
+/// As [`run`]; a run that is kept is not repeated.
+fn run_once(
+    subject: &Subject<'_>,
+    cx: &Cx,
+    args: &[ValueSpec],
+    seed: DrawSeed,
+) -> Result<(RingResult, u64), RefineError> {
+    let Some(kept) = subject.keeping() else { return run(subject, cx, args, seed) };
+    if let Some(known) = kept.draw(subject.module, subject.entry, args, seed) {
+        return Ok(known);
+    }
+    let shown = run(subject, cx, args, seed)?;
+    kept.insert_draw(subject.module, (subject.entry, args), seed, shown.clone());
+    Ok(shown)
+}
 
 fn run(subject: &Subject<'_>, cx: &Cx, args: &[ValueSpec], seed: DrawSeed) -> Result<(RingResult, u64), RefineError> {
     let (results, registry) = (subject.results.clone(), subject.registry.clone());

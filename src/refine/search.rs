@@ -34,8 +34,7 @@ pub(super) fn on_generated(comparison: &mut RefinementComparison<'_>) -> Result<
         let mut last: Option<(Vec<ValueSpec>, Observed)> = None;
         let (mut made, mut ended) = (false, false);
         for attempt in 0..ATTEMPTS {
-            let arguments = &comparison.arguments;
-            let Some(args) = arguments.for_function(func, &BTreeMap::new(), Draw { index, attempt }) else { continue };
+            let Some(args) = comparison.generated(func, Draw { index, attempt }) else { continue };
             made = true;
             comparison.steps += args.iter().map(elements).sum::<u64>();
             let run = comparison.source_on(&args)?;

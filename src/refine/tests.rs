@@ -1,6 +1,9 @@
 //! Allowed optimizations and miscompilations of small programs; the changes of the chapter's worked example are the
 //! first.
 
+use std::rc::Rc;
+use std::sync::Arc;
+
 use super::refine;
 use super::{Refinement, RefinementVerdict, Settings, Unreached};
 use crate::book::{Erratum, Reading, Rule};
@@ -516,4 +519,45 @@ class Module:
         verdict(&source, &program("(I[i] + T.int64(1)) % T.int64(6)", called)),
         RefinementVerdict::NotAllowed { .. }
     ));
+}
+
+#[test]
+fn what_a_session_keeps_changes_no_verdict() {
+    let body = |text: &str| format!("        a = {text}\n        return a\n");
+    let programs = ["R.add(x, x)", "R.multiply(x, R.const(2, \"float32\"))", "R.add(x, R.abs(x))", "R.add(x, x)"];
+    let programs = programs.map(|text| Rc::new(main_of(X, &body(text))));
+    let settings = Settings::runs(20);
+    let alone = |source: &IrModule, target: &IrModule| {
+        refine(&mut Cx::new(), source, target, "main", &[], &Settings::runs(20)).unwrap()
+    };
+    for pair in programs.windows(2) {
+        let [source, target] = pair else { continue };
+        pair.iter().for_each(|program| settings.kept.keep(program));
+        for _ in 0..2 {
+            let kept = refine(&mut Cx::new(), source, target, "main", &[], &settings).unwrap();
+            assert_eq!(kept, alone(source, target));
+        }
+    }
+    // The first program and the last three are left at most, and an equal one elsewhere is another one.
+    let known = programs.each_ref().map(|program| settings.kept.keeps(program));
+    assert_eq!(known, [true, false, true, true]);
+    assert!(!settings.kept.keeps(&(*programs[0]).clone()));
+}
+
+#[test]
+fn beside_large_weights_few_inputs_are_taken_and_again_by_the_next_pass() {
+    let signature = "x: R.Tensor((\"n\", 512), \"float32\"), w: R.Tensor((512, 512), \"float32\")";
+    let body = |text: &str| format!("        n = T.int64()\n        a = {text}\n        return a\n");
+    let programs = ["R.matmul(x, w)", "R.matmul(x, R.add(w, R.const(0, \"float32\")))", "R.matmul(x, R.abs(w))"];
+    let [first, second, wrong] = programs.map(|text| Rc::new(main_of(signature, &body(text))));
+    let settings = Settings { steps: 2_500_000, keep: true, ..Settings::runs(20) };
+    [&first, &second, &wrong].into_iter().for_each(|program| settings.kept.keep(program));
+    let compared = |target: &IrModule| refine(&mut Cx::new(), &first, target, "main", &[], &settings).unwrap();
+    let (one, other) = (compared(&second), compared(&wrong));
+    assert!(one.verdict == RefinementVerdict::Allowed && (3..8).contains(&one.compared), "{one:?}");
+    // They are the same ones, not merely equal.
+    let weights =
+        |refinement: &Refinement| refinement.inputs.first().and_then(|input| input.last()?.as_tensor().cloned());
+    assert!(Arc::ptr_eq(&weights(&one).unwrap().bytes, &weights(&other).unwrap().bytes));
+    assert!(matches!(other.verdict, RefinementVerdict::NotAllowed { .. }), "{other:?}");
 }

@@ -216,17 +216,18 @@ impl Noise {
         let floats = [FloatType::Float16, FloatType::BFloat16, FloatType::Float32, FloatType::Float64];
         let has_long = |float| has_float_of(args, Some(float), &long(float));
         self.inexact.set(floats.into_iter().any(has_long));
-        args.iter().for_each(|arg| self.see_all(arg));
-        // The reciprocal of such a small argument overflows.
-        let is_least = |float: FloatType| move |x: f64| x != 0.0 && x.abs() <= least_normal(float);
-        if floats.into_iter().any(|float| has_float_of(args, Some(float), &is_least(float))) {
-            self.neared_top.set(true);
-            self.begins_at_end.set(true);
-        }
-        let is_top = |float: FloatType| move |x: f64| x.abs() > float.greatest() / NEAR;
-        if floats.into_iter().any(|float| has_float_of(args, Some(float), &is_top(float))) {
-            self.begins_at_end.set(true);
-        }
+        for_each_tensor(args, &mut |float, tensor| {
+            let ends = FloatEnds::of(tensor);
+            self.see_ends(float, ends);
+            // The reciprocal of such a small argument overflows.
+            if ends.least != 0.0 && ends.least <= least_normal(float) {
+                self.neared_top.set(true);
+                self.begins_at_end.set(true);
+            }
+            if ends.is_infinite || ends.greatest > float.greatest() / NEAR {
+                self.begins_at_end.set(true);
+            }
+        });
     }
 
     /// Whether an argument nearly overflows, or is so small that its reciprocal does.
@@ -454,7 +455,7 @@ impl Noise {
             }
         }
         if rounding != Rounding::Conversion {
-            args.iter().for_each(|arg| self.see_all(arg));
+            for_each_tensor(args, &mut |float, tensor| self.see_ends(float, FloatEnds::of(tensor)));
         }
         args.iter().map(|value| self.of_value(value, rounding, &mut Copies::default())).collect()
     }
@@ -509,9 +510,10 @@ impl Noise {
         self.unless_top(float, result)
     }
 
-    /// Records the floats in an operand.
-    fn see_all(&self, value: &Value) {
-        for_each_float(value, &mut |float, x| self.see(float, x), &mut FxHashSet::default());
+    /// Records all floats of an operand.
+    fn see_ends(&self, float: FloatType, ends: FloatEnds) {
+        self.see(float, ends.least);
+        self.see(float, ends.greatest);
     }
 
     /// One of two operands, one of which is NaN: it is open which of them is larger. An even seed and the next odd one
@@ -582,18 +584,49 @@ type Copies = FxHashMap<*const TupleObj, Value>;
 /// A number is near the largest one if it is larger than that divided by this.
 const NEAR: f64 = 4.0;
 
-/// Calls a function with each float in a value. Shared parts are visited once.
-fn for_each_float(value: &Value, each: &mut dyn FnMut(FloatType, f64), seen: &mut FxHashSet<*const TupleObj>) {
-    if let Value::Tensor(tensor) = value {
-        let Some(float) = tensor.dtype().float_type() else { return };
+/// Calls a function with each tensor of floats in the values. Shared parts are visited once.
+fn for_each_tensor(values: &[Value], each: &mut dyn FnMut(FloatType, &Tensor)) {
+    fn visit(values: &[Value], each: &mut dyn FnMut(FloatType, &Tensor), seen: &mut FxHashSet<*const TupleObj>) {
+        for value in values {
+            if let Value::Tensor(tensor) = value {
+                tensor.dtype().float_type().into_iter().for_each(|float| each(float, tensor));
+            } else if let Value::Tuple(tuple) = value
+                && seen.insert(Rc::as_ptr(tuple))
+            {
+                with_stack(|| visit(tuple.fields(), each, seen));
+            }
+        }
+    }
+    visit(values, each, &mut FxHashSet::default());
+}
+
+/// The ends of the range of the floats in a tensor.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct FloatEnds {
+    /// The least magnitude other than 0; 0 if there is none that is finite.
+    least: f64,
+    /// The greatest finite magnitude.
+    greatest: f64,
+    is_infinite: bool,
+}
+
+impl FloatEnds {
+    fn of(tensor: &Tensor) -> FloatEnds {
+        let (mut least, mut greatest, mut is_infinite) = (f64::INFINITY, 0.0f64, false);
         any_float_of(tensor, |x| {
-            each(float, x);
+            let magnitude = x.abs();
+            if magnitude != 0.0 && magnitude < least {
+                least = magnitude;
+            }
+            if magnitude > greatest {
+                match magnitude.is_finite() {
+                    true => greatest = magnitude,
+                    false => is_infinite = true,
+                }
+            }
             false
         });
-    } else if let Value::Tuple(tuple) = value
-        && seen.insert(Rc::as_ptr(tuple))
-    {
-        with_stack(|| tuple.fields().iter().for_each(|field| for_each_float(field, each, seen)));
+        FloatEnds { least: if least.is_finite() { least } else { 0.0 }, greatest, is_infinite }
     }
 }
 
@@ -698,6 +731,23 @@ mod tests {
         assert!(chosen.iter().all(|(even, odd)| even != odd));
         let first = chosen.iter().filter(|(even, _)| *even == 0.0).count();
         assert!((400..600).contains(&first), "{first}");
+    }
+
+    #[test]
+    fn the_ends_of_floats_are_those_of_their_finite_magnitudes() {
+        let ends = |values: &[f64]| {
+            let data = crate::grammar::TensorData::from_values(
+                crate::grammar::DataType::FLOAT32,
+                &[values.len() as u64],
+                values,
+            );
+            let FloatEnds { least, greatest, is_infinite } = FloatEnds::of(&Tensor::from_data(&data.unwrap()).unwrap());
+            (least, greatest, is_infinite)
+        };
+        assert_eq!(ends(&[0.0, -2.0, 0.5]), (0.5, 2.0, false));
+        assert_eq!(ends(&[f64::NEG_INFINITY, f64::NAN, -1.0]), (1.0, 1.0, true));
+        assert_eq!(ends(&[0.0, f64::INFINITY]), (0.0, 0.0, true));
+        assert_eq!(ends(&[]), (0.0, 0.0, false));
     }
 
     #[test]

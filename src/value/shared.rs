@@ -1,9 +1,8 @@
 //! Calls of `PrimFunc`s that several runs share: what programs that are compared have in common is computed once.
 
 use std::cell::{Cell, RefCell};
-use std::hash::{BuildHasher, Hasher};
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 
 use super::noise::NoiseMarks;
 use super::sides::Taken;
@@ -74,19 +73,13 @@ impl SharedArg {
     pub fn of_tensor(tensor: &Tensor) -> Option<SharedArg> {
         let readable = tensor.readable_elements();
         let contents = match readable.as_deref() {
-            None => Some(hashed(tensor)),
-            Some(readable) if !readable.contains(&false) => Some(hashed(tensor)),
+            None => Some(tensor.hash()),
+            Some(readable) if !readable.contains(&false) => Some(tensor.hash()),
             Some(readable) if !readable.contains(&true) => None,
             Some(_) => return None,
         };
         Some(SharedArg::Tensor(tensor.dtype(), tensor.shape().to_vec(), contents))
     }
-}
-
-fn hashed(tensor: &Tensor) -> u64 {
-    let mut hasher = FxBuildHasher.build_hasher();
-    tensor.for_each_bytes(|bytes| hasher.write(bytes));
-    hasher.finish()
 }
 
 impl SharedCalls {

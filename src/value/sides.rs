@@ -111,6 +111,11 @@ impl Sides {
         }
     }
 
+    /// Records all that is recorded in another set.
+    pub fn join(&self, other: &Sides) {
+        other.0.borrow().iter().for_each(|(choice, taken)| self.take_all(*choice, *taken));
+    }
+
     /// Whether a choice took a side.
     pub fn took(&self, choice: usize, side: Side) -> bool {
         self.0.borrow().get(&choice).is_some_and(|sides| sides.contains(side))

@@ -235,6 +235,10 @@ impl Lodging {
         let count = self.size.checked_div(element).unwrap_or(0);
         let (start, end) = (self.offset, self.offset + count * element);
         let written = self.storage.written.borrow();
+        let is_whole = |(from, run): (u64, &ByteRun)| from <= start && end <= run.end && run.by == self.family;
+        if written.touching(&(start..end)).any(is_whole) {
+            return vec![true; usize::try_from(count).unwrap_or(0)];
+        }
         // How many bytes of each element are its own.
         let mut own = vec![0; usize::try_from(count).unwrap_or(0)];
         for (from, run) in written.touching(&(start..end)).filter(|(_, run)| run.by == self.family) {

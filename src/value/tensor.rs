@@ -1,11 +1,13 @@
 //! Tensor values: shared, mutable, n-dimensional arrays of scalars. Cloning a [`Tensor`] makes an alias.
 
-use std::cell::{OnceCell, Ref, RefCell, RefMut};
+use std::cell::{Cell, OnceCell, Ref, RefCell, RefMut};
 use std::cmp::Ordering;
+use std::hash::{BuildHasher, Hasher};
 use std::rc::Rc;
 
 use half::{bf16, f16};
 use ndarray::{ArrayD, IxDyn};
+use rustc_hash::FxBuildHasher;
 
 use super::account::{Account, Held};
 use super::stop::Stop;
@@ -29,6 +31,8 @@ struct TensorObj {
     elements: RefCell<Elements>,
     /// The elements that have a value. For a tensor in a storage, the storage records this instead.
     values: RefCell<Values>,
+    /// A hash of the elements, if it was computed since they were written last.
+    hash: Cell<Option<u64>>,
     /// Its position in a storage, if it is in one. The elements are then a copy of the bytes from the last access.
     lodging: OnceCell<Lodging>,
     /// The reserved bytes of the run that made it; `None` for a tensor from outside.
@@ -189,6 +193,26 @@ pub trait Element: Copy {
     fn to_bytes(self, out: &mut Vec<u8>);
     /// Reads the element from exactly as many bytes as its size.
     fn from_bytes(bytes: &[u8]) -> Self;
+    /// The bytes of adjacent elements, where memory holds them in that order.
+    fn bytes_of(_: &[Self]) -> Option<&[u8]> {
+        None
+    }
+    /// As [`Element::bytes_of`], to write.
+    fn bytes_of_mut(_: &mut [Self]) -> Option<&mut [u8]> {
+        None
+    }
+}
+
+/// The bytes of numbers that memory holds as they are, least significant first.
+macro_rules! plain_bytes {
+    ($t:ty) => {
+        fn bytes_of(elements: &[$t]) -> Option<&[u8]> {
+            cfg!(target_endian = "little").then(|| bytemuck::cast_slice(elements))
+        }
+        fn bytes_of_mut(elements: &mut [$t]) -> Option<&mut [u8]> {
+            cfg!(target_endian = "little").then(|| bytemuck::cast_slice_mut(elements))
+        }
+    };
 }
 
 macro_rules! int_element {
@@ -207,13 +231,14 @@ macro_rules! int_element {
                 }
             }
             fn to_bytes(self, out: &mut Vec<u8>) {
-                out.extend(self.to_le_bytes());
+                out.extend_from_slice(&self.to_le_bytes());
             }
             fn from_bytes(bytes: &[u8]) -> $t {
                 let mut array = [0; size_of::<$t>()];
                 array.copy_from_slice(bytes);
                 <$t>::from_le_bytes(array)
             }
+            plain_bytes!($t);
         }
     };
 }
@@ -227,7 +252,7 @@ int_element!(u32, UInt, u64);
 int_element!(u64, UInt, u64);
 
 macro_rules! float_element {
-    ($t:ty, $bits:ty, $float_type:expr) => {
+    ($t:ty, $bits:ty, $float_type:expr $(, $plain:ident)?) => {
         impl Element for $t {
             fn to_scalar(self) -> Scalar {
                 Scalar::Float($float_type.of_bits(self.to_bits().into()))
@@ -244,20 +269,21 @@ macro_rules! float_element {
                 <$t>::from_bits(bits as $bits)
             }
             fn to_bytes(self, out: &mut Vec<u8>) {
-                out.extend(self.to_le_bytes());
+                out.extend_from_slice(&self.to_le_bytes());
             }
             fn from_bytes(bytes: &[u8]) -> $t {
                 let mut array = [0; size_of::<$t>()];
                 array.copy_from_slice(bytes);
                 <$t>::from_le_bytes(array)
             }
+            $($plain!($t);)?
         }
     };
 }
 float_element!(f16, u16, FloatType::Float16);
 float_element!(bf16, u16, FloatType::BFloat16);
-float_element!(f32, u32, FloatType::Float32);
-float_element!(f64, u64, FloatType::Float64);
+float_element!(f32, u32, FloatType::Float32, plain_bytes);
+float_element!(f64, u64, FloatType::Float64, plain_bytes);
 
 impl Element for bool {
     fn to_scalar(self) -> Scalar {
@@ -290,7 +316,7 @@ impl Element for RingNumber {
         }
     }
     fn to_bytes(self, out: &mut Vec<u8>) {
-        out.extend(self.bytes());
+        out.extend_from_slice(&self.bytes());
     }
     fn from_bytes(bytes: &[u8]) -> RingNumber {
         let whole = <[u8; 16]>::try_from(bytes);
@@ -581,8 +607,8 @@ impl Tensor {
     pub fn from_elements(elements: Elements) -> Tensor {
         let shape = for_elements!(&elements, array => array.shape().iter().map(|d| *d as i64).collect());
         let (dtype, elements) = (elements.dtype(), RefCell::new(elements));
-        let (values, lodging) = (RefCell::default(), OnceCell::new());
-        Tensor(Rc::new(TensorObj { dtype, shape, elements, values, lodging, _held: None }), Rc::default())
+        let (values, hash, lodging) = (RefCell::default(), Cell::default(), OnceCell::new());
+        Tensor(Rc::new(TensorObj { dtype, shape, elements, values, hash, lodging, _held: None }), Rc::default())
     }
 
     /// A new tensor of zeros of the ring, for a floating-point data type.
@@ -640,7 +666,12 @@ impl Tensor {
     }
 
     fn take_bytes(&self, bytes: &[u8]) {
+        self.0.hash.set(None);
         for_elements!(&mut *self.0.elements.borrow_mut(), array => {
+            if let Some(own) = array.as_slice_mut().and_then(Element::bytes_of_mut).filter(|own| own.len() == bytes.len()) {
+                own.copy_from_slice(bytes);
+                return;
+            }
             let size = bytes.len().checked_div(array.len()).unwrap_or(0).max(self.dtype().bytes());
             for (slot, bytes) in array.iter_mut().zip(bytes.chunks_exact(size)) {
                 *slot = Element::from_bytes(bytes);
@@ -657,13 +688,29 @@ impl Tensor {
         }
     }
 
+    /// A hash of the current contents.
+    pub(super) fn hash(&self) -> u64 {
+        self.see_storage();
+        self.0.hash.get().unwrap_or_else(|| {
+            let mut hasher = FxBuildHasher.build_hasher();
+            self.for_each_bytes(|bytes| hasher.write(bytes));
+            let hash = hasher.finish();
+            self.0.hash.set(Some(hash));
+            hash
+        })
+    }
+
     /// The bytes of the elements, in pieces.
-    pub(super) fn for_each_bytes(&self, mut each: impl FnMut(&[u8])) {
+    fn for_each_bytes(&self, mut each: impl FnMut(&[u8])) {
         /// How many elements a piece has.
         const PIECE: usize = 1024;
-        let mut bytes = Vec::with_capacity(PIECE * size_of::<RingNumber>());
         for_elements!(&*self.elements(), array => {
-            for piece in array.as_slice().unwrap_or_default().chunks(PIECE) {
+            let elements = array.as_slice().unwrap_or_default();
+            if let Some(bytes) = Element::bytes_of(elements) {
+                return each(bytes);
+            }
+            let mut bytes = Vec::with_capacity(PIECE * size_of::<RingNumber>());
+            for piece in elements.chunks(PIECE) {
                 piece.iter().for_each(|x| x.to_bytes(&mut bytes));
                 each(&bytes);
                 bytes.clear();
@@ -673,7 +720,7 @@ impl Tensor {
 
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.elements().size());
-        for_elements!(&*self.elements(), array => array.iter().for_each(|x| x.to_bytes(&mut bytes)));
+        self.for_each_bytes(|piece| bytes.extend_from_slice(piece));
         bytes
     }
 
@@ -716,6 +763,7 @@ impl Tensor {
     /// The elements, to write in place. The caller must then update the storage ([`Tensor::tell_storage`]).
     fn elements_mut(&self) -> RefMut<'_, Elements> {
         self.see_storage();
+        self.0.hash.set(None);
         self.0.elements.borrow_mut()
     }
 

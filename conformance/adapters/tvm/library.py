@@ -4,8 +4,9 @@
 
 FILE is a shared library, or a saved executable without compiled functions. `relax-spec refine` runs the executable on its
 own machine, and asks this process for each call of a compiled function, by the protocol of `--extern`
-(`conformance/INTERPRETING.md`). The greeting has one field more: `executable`, as the adapter's question of that name
-gives it. A function that is compiled as a whole consists of a call of the packed function `compiled.NAME`.
+(`conformance/INTERPRETING.md`). The greeting has two fields more: `executable`, as the adapter's question of that name
+gives it, and `keeps`. A call then says which arguments to keep, under which numbers (`keep`), and which are such tensors
+(`kept`). A reply lists the tensors that hold what they held before (`unchanged`) instead of their contents. A function that is compiled as a whole consists of a call of the packed function `compiled.NAME`.
 """
 
 import json
@@ -54,6 +55,7 @@ class Library:
         prelude.register()
         NOW.reset(None, some_closure)
         self.values, self.module, self.machine = NOW.values, module, None
+        self.kept = {}
         self.executable, packed, whole = described(module)
         self.functions = {name: found for name in packed if (found := self.compiled(name)) is not None}
         #: Without a library there is no compiled function.
@@ -99,23 +101,43 @@ class Library:
             # A compiled function has no effect but on its arguments, and writes tensors that nobody has written before.
             functions = [{"name": name, "pure": True, "initialized": False} for name in self.functions]
             functions += [{"name": name, "pure": True, "missing": True} for name in self.missing]
-            return {"id": request["id"], "protocol": 1, "functions": functions, "executable": self.executable}
-        return {"id": request["id"], **self.call(self.functions[request["function"]], request["args"])}
+            return {"id": request["id"], "protocol": 1, "functions": functions, "executable": self.executable, "keeps": True}
+        return {"id": request["id"], **self.call(self.functions[request["function"]], request)}
 
-    def call(self, function, given):
+    def call(self, function, request):
         from run import read_with_identity
 
-        args = []
-        for value in given:
-            args.append(self.values.to_tvm(value, args))
+        arrays, args = self.arrays(request), []
+        for number, value in enumerate(request["args"]):
+            args.append(to_tensor(arrays[number]) if number in arrays else self.values.to_tvm(value, args))
         try:
             result = function(*args)
         except Exception as error:  # whatever it raises
             return {"outcome": "raises", "message": str(error).strip().splitlines()[-1]}
         # All tensors: one that the function wrote may hold what it held before.
-        tensors = [[number, self.values.read(arg)] for number, arg in enumerate(args) if "Tensor" in given[number]]
+        changed, unchanged = [], []
+        for number, before in arrays.items():
+            if args[number].numpy().tobytes() == before.tobytes():
+                unchanged.append(number)
+            else:
+                changed.append([number, self.values.read(args[number])])
         value = {} if result is None else {"value": read_with_identity(result, args)}
-        return {"outcome": "returns", "mutated": tensors, **value}
+        return {"outcome": "returns", "mutated": changed, "unchanged": unchanged, **value}
+
+    def arrays(self, request):
+        """The contents of the tensors among the arguments of a call, by their numbers."""
+        from tensors import to_array
+
+        given = enumerate(request["args"])
+        arrays = {number: to_array(value["Tensor"]) for number, value in given if "Tensor" in value}
+        self.kept |= {kept: arrays[number] for number, kept in request.get("keep", [])}
+        return arrays | {number: self.kept[kept] for number, kept in request.get("kept", [])}
+
+
+def to_tensor(array):
+    import tvm
+
+    return tvm.runtime.tensor(array)
 
 
 def main():

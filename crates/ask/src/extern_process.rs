@@ -1,19 +1,21 @@
 //! Packed functions from another process (`run --extern`), by JSON lines over its standard input and output.
 //! `conformance/INTERPRETING.md` describes them.
 
-use relax_spec::rule;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
+
+use rustc_hash::FxHashMap;
 
 use crate::process::{CommandLine, Interrupt, LineProcess, MAX_REPLY, Received, deadline_in};
 use crate::protocol::{self, ProtocolError, from_data, parse_json};
 use crate::worker::{StartError, start_and_greet};
 use relax_spec::data::record::read_record;
 use relax_spec::data::{DataReader, DataResult, FromData, Node, NodeData, Write, json, to_document};
-use relax_spec::grammar::Name;
+use relax_spec::grammar::{Name, TensorData};
 use relax_spec::judge::with_stack;
-use relax_spec::value::{Host, Reads, Registry, Returned, Stop, Tensor, Value, ValueSpec, from_spec, to_spec};
+use relax_spec::rule;
+use relax_spec::value::{Host, Reads, Registry, Returned, Run, Stop, Tensor, Value, ValueSpec, from_spec, to_spec};
 use relax_spec::vm::{self, Executable, TvmExecutable};
 
 /// A process with functions in a registry. It ends with the last of them.
@@ -27,6 +29,40 @@ struct Provider {
     timeout: Duration,
     next_id: u64,
     failure: Option<ExternError>,
+    /// The large tensors that it keeps, if it keeps any.
+    kept: Option<KeptTensors>,
+}
+
+/// The large tensors that were sent to a process, by their contents.
+#[derive(Debug, Default)]
+struct KeptTensors {
+    numbers: FxHashMap<TensorData, usize>,
+    bytes: usize,
+}
+
+/// Tensors with fewer bytes are sent each time.
+const LARGE_TENSOR: usize = 1 << 16;
+/// How many bytes a process keeps at most.
+const MOST_BYTES: usize = 1 << 28;
+
+impl KeptTensors {
+    /// Takes the tensors that the process has out of the arguments. Returns those that it is to keep and those that it
+    /// has: pairs of an argument and a number.
+    fn of(&mut self, args: &mut [ValueSpec]) -> [Vec<(usize, usize)>; 2] {
+        let [mut keep, mut kept] = [Vec::new(), Vec::new()];
+        for (i, arg) in args.iter_mut().enumerate() {
+            let ValueSpec::Tensor(data) = arg else { continue };
+            if let Some(number) = self.numbers.get(data) {
+                kept.push((i, *number));
+                *arg = ValueSpec::Object;
+            } else if data.bytes.len() >= LARGE_TENSOR && self.bytes + data.bytes.len() <= MOST_BYTES {
+                keep.push((i, self.numbers.len()));
+                self.bytes += data.bytes.len();
+                self.numbers.insert(data.clone(), self.numbers.len());
+            }
+        }
+        [keep, kept]
+    }
 }
 
 /// A failure of the process in the protocol. A function that raises an error is not a failure.
@@ -75,6 +111,8 @@ struct ExternGreeting {
     functions: Vec<ExternSignature>,
     /// The executable that calls the functions, if they belong to a saved library.
     executable: Option<TvmExecutable>,
+    /// Whether it keeps the tensors that a call tells it to keep.
+    keeps: bool,
 }
 
 struct ExternSignature {
@@ -91,6 +129,8 @@ struct ExternCall<'a> {
     op: &'static str,
     function: &'a str,
     args: &'a [ValueSpec],
+    /// The tensors to be kept, and those that were.
+    kept: Option<[Vec<(usize, usize)>; 2]>,
 }
 
 struct ExternReply {
@@ -98,6 +138,8 @@ struct ExternReply {
     outcome: CallOutcome,
     /// The new contents of tensor arguments that the call has changed.
     mutated: Vec<(usize, ValueSpec)>,
+    /// The tensor arguments that the call may have written, and that hold what they held before.
+    unchanged: Vec<usize>,
 }
 
 enum CallOutcome {
@@ -110,19 +152,22 @@ enum CallOutcome {
     },
 }
 
-read_record! { ExternGreeting, "a greeting", { protocol: one, functions: one, executable: or(None) } }
+read_record! { ExternGreeting, "a greeting", { protocol: one, functions: one, executable: or(None), keeps: or(false) } }
 read_record! { ExternSignature, "a function", {
     name: one, pure: or(false), initialized: or(true), missing: or(false),
 } }
 
 impl Write for ExternCall<'_> {
     fn write(&self) -> Node<'_> {
-        let fields = vec![
+        let mut fields = vec![
             ("id".into(), self.id.write()),
             ("op".into(), Node::text(self.op)),
             ("function".into(), Node::text(self.function)),
             ("args".into(), self.args.write()),
         ];
+        if let Some([keep, kept]) = &self.kept {
+            fields.extend([("keep".into(), keep.write()), ("kept".into(), kept.write())]);
+        }
         NodeData::Struct(fields).into()
     }
 }
@@ -135,7 +180,8 @@ impl FromData for ExternReply {
             Some("raises") => CallOutcome::Raises { message: fields.or(r, "message", String::new)? },
             Some(_) | None => return r.unexpected(node, "a reply whose `outcome` is `returns` or `raises`"),
         };
-        Ok(ExternReply { id: fields.one(r, "id")?, outcome, mutated: fields.many(r, "mutated")? })
+        let (mutated, unchanged) = (fields.many(r, "mutated")?, fields.many(r, "unchanged")?);
+        Ok(ExternReply { id: fields.one(r, "id")?, outcome, mutated, unchanged })
     }
 }
 
@@ -190,7 +236,8 @@ impl ExternProcess {
     ) -> Result<(ExternProcess, Option<TvmExecutable>), StartError> {
         let greeting = ExternGreeting::parse(line)
             .map_err(|error| StartError::Protocol { command: command.to_string(), message: error.to_string() })?;
-        let provider = Provider { command: command.to_string(), process, timeout, next_id: 1, failure: None };
+        let kept = greeting.keeps.then(KeptTensors::default);
+        let provider = Provider { command: command.to_string(), process, timeout, next_id: 1, failure: None, kept };
         let extern_process = ExternProcess(Rc::new(RefCell::new(provider)));
         for ExternSignature { name, pure, initialized, missing } in greeting.functions {
             if missing {
@@ -219,10 +266,10 @@ impl ExternProcess {
     /// Calls a function of the process. An error that it raises is one of the program (`PURE.ERR.OP`, or
     /// `PURE.EFFECT.ABORT` if the function is not pure). A failure of the process says nothing about the program.
     fn call(&self, m: &mut dyn Host, function: &Name, pure: bool, args: &[Value]) -> Result<Returned, Stop> {
-        let specs = args.iter().map(to_spec).collect::<Result<Vec<ValueSpec>, Stop>>()?;
+        let mut specs = args.iter().map(to_spec).collect::<Result<Vec<ValueSpec>, Stop>>()?;
         m.spend(1)?;
         // The process cannot call back, so the provider is not borrowed elsewhere.
-        let reply = self.0.borrow_mut().ask(function, &specs);
+        let reply = self.0.borrow_mut().ask(function, &mut specs);
         let accepted = reply.and_then(|reply| match reply.outcome {
             CallOutcome::Raises { message } => {
                 overwrite_all(args, &reply.mutated)?;
@@ -231,6 +278,11 @@ impl ExternProcess {
             }
             CallOutcome::Returns { value } => {
                 overwrite_all(args, &reply.mutated)?;
+                let kept = reply
+                    .unchanged
+                    .iter()
+                    .filter_map(|i| if let Value::Tensor(t) = args.get(*i)? { Some(t) } else { None });
+                kept.for_each(|tensor| tensor.rewrite(None, |_| {}));
                 returned(value, args, m).map(Ok)
             }
         });
@@ -268,14 +320,15 @@ impl ExternGreeting {
 }
 
 impl Provider {
-    fn ask(&mut self, function: &Name, args: &[ValueSpec]) -> Result<ExternReply, ExternFault> {
+    fn ask(&mut self, function: &Name, args: &mut [ValueSpec]) -> Result<ExternReply, ExternFault> {
         // After a failure there is no further wait.
         if let Some(failure) = self.failure.clone() {
             return Err(ExternFault::Again(failure));
         }
         let id = self.next_id;
         self.next_id += 1;
-        let call = ExternCall { id, op: "call", function, args };
+        let kept = self.kept.as_mut().map(|kept| kept.of(args));
+        let call = ExternCall { id, op: "call", function, args, kept };
         self.process.send(json::write(&to_document(&call)));
         match self.process.receive(deadline_in(self.timeout)) {
             Received::Line(line) => {
@@ -338,14 +391,38 @@ pub fn overwrite(value: &Value, contents: &ValueSpec) -> bool {
     match (value, contents) {
         (Value::Tensor(t), ValueSpec::Tensor(data)) => {
             let Ok(new) = Tensor::from_data(data) else { return false };
+            let all = Run { tensor: 0, start: 0, step: 1, count: new.len() };
+            // The elements of a run in the ring are of another kind, and converted one by one.
             t.dtype() == new.dtype()
                 && t.shape() == new.shape()
-                && (0..new.len()).all(|i| new.get(i).is_some_and(|element| t.set(i, element)))
+                && (t.take_runs(&[&new], std::iter::once(all))
+                    || (0..new.len()).all(|i| new.get(i).is_some_and(|element| t.set(i, element))))
         }
         (Value::Tuple(tuple), ValueSpec::Tuple(fields)) => {
             tuple.len() == fields.len()
                 && tuple.fields().iter().zip(fields).all(|(field, contents)| with_stack(|| overwrite(field, contents)))
         }
         (unchanged, contents) => to_spec(unchanged).is_ok_and(|now| now == *contents),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use relax_spec::grammar::DataType;
+
+    #[test]
+    fn a_large_tensor_is_sent_once() {
+        let tensor = |value: f64, count: usize| {
+            let data = TensorData::from_values(DataType::FLOAT32, &[count as u64], &vec![value; count]);
+            ValueSpec::Tensor(data.unwrap())
+        };
+        let given = [tensor(1.0, LARGE_TENSOR), tensor(1.0, 2), tensor(2.0, LARGE_TENSOR), tensor(1.0, LARGE_TENSOR)];
+        let mut kept = KeptTensors::default();
+        let mut args = given.clone();
+        assert_eq!(kept.of(&mut args), [vec![(0, 0), (2, 1)], vec![(3, 0)]]);
+        assert_eq!(args, [&given[..3], &[ValueSpec::Object]].concat()[..]);
+        let mut args = given;
+        assert_eq!(kept.of(&mut args), [vec![], vec![(0, 0), (2, 1), (3, 0)]]);
     }
 }

@@ -40,7 +40,7 @@ use relax_spec::eval;
 use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
 use relax_spec::reading;
-use relax_spec::refine::{RefineError, Refinement, RefinementVerdict, Settings, missing, refine};
+use relax_spec::refine::{KeptRuns, RefineError, Refinement, RefinementVerdict, Settings, missing, refine};
 use relax_spec::syntax::load::{ExternalForm, SourceRef};
 use relax_spec::syntax::tvmscript::{Dialect, Which, print_module};
 use relax_spec::value::{SharedCalls, ValueSpec};
@@ -124,11 +124,13 @@ pub struct Args {
 /// A program, and the settings to judge the results of passes on it.
 struct Blamer<'a> {
     args: &'a Args,
-    source: IrModule,
+    source: Rc<IrModule>,
     entry: Name,
     given: Vec<Vec<ValueSpec>>,
     steps: Vec<PassStep>,
     interrupt: Interrupt,
+    /// The programs between the passes, and their runs.
+    kept: Rc<KeptRuns>,
     /// What the passes leave as it is, is computed once.
     shared: Rc<SharedCalls>,
     /// Whether lines are printed.
@@ -154,7 +156,7 @@ impl Blamed {
 /// The judgements on one run of a pipeline.
 struct PassRecord {
     /// The last module that could be read, and its properties.
-    last: IrModule,
+    last: Rc<IrModule>,
     properties: Properties,
     /// The passes since that module whose results could not be read.
     unread: Vec<String>,
@@ -215,8 +217,8 @@ pub fn run(args: &Args) -> CommandResult {
         [] => vec![PassStep { name: args.pipeline.clone(), arguments: None }],
         passes => passes.iter().flat_map(|Steps(steps)| steps.iter().cloned()).collect(),
     };
-    let blamer =
-        Blamer { args, source, entry, given, steps, interrupt: interrupt()?, shared: Rc::default(), tells: true };
+    let (source, interrupt, shared) = (Rc::new(source), interrupt()?, Rc::default());
+    let mut blamer = Blamer { args, source, entry, given, steps, interrupt, kept: Rc::default(), shared, tells: true };
     let mut worst = Exit::AsExpected;
     if let Some(size) = linked(&blamer.source, &blamer.entry).and_then(largest_size)
         && args.format == ReportFormat::Human
@@ -227,6 +229,8 @@ pub fn run(args: &Args) -> CommandResult {
         if args.format == ReportFormat::Human {
             print(&format!("{adapter}\n"))?;
         }
+        // Each release claims its own edition.
+        blamer.kept = Rc::default();
         worst = worst.and(blamer.blame(&adapter)?);
     }
     Ok(worst)
@@ -275,6 +279,7 @@ impl Blamer<'_> {
 
     /// The judgements on all passes, and the refusal by TVM, if any.
     fn record(&self, recorder: &mut StageRecorder, dialect: Dialect) -> Result<(PassRecord, Option<Refusal>), Stopped> {
+        self.kept.keep(&self.source);
         let properties = Properties::of(&mut self.cx(dialect), &self.source);
         let mut record = PassRecord {
             last: self.source.clone(),
@@ -311,7 +316,8 @@ impl Blamer<'_> {
     /// The same with another program and other passes.
     fn with(&self, source: IrModule, given: Vec<Vec<ValueSpec>>, steps: Vec<PassStep>) -> Blamer<'_> {
         let (args, entry, interrupt) = (self.args, self.entry.clone(), self.interrupt.clone());
-        Blamer { args, source, entry, given, steps, interrupt, shared: self.shared.clone(), tells: false }
+        let (source, kept, shared) = (Rc::new(source), Rc::default(), self.shared.clone());
+        Blamer { args, source, entry, given, steps, interrupt, kept, shared, tells: false }
     }
 
     /// The pass to blame, without any output; none if no pass ends in time.
@@ -328,7 +334,7 @@ impl Blamer<'_> {
         let mut exit = Exit::AsExpected;
         for number in 0..count {
             let mut blamed_by = |steps: &[PassStep]| {
-                let other = self.with(self.source.clone(), self.given.clone(), steps.to_vec());
+                let other = self.with((*self.source).clone(), self.given.clone(), steps.to_vec());
                 other.quietly_blamed(recorder, dialect)
             };
             let steps = sequence(self.args.seed, number);
@@ -422,8 +428,8 @@ impl Blamer<'_> {
         Ok(match (blamed, refusal, whole) {
             (Some(_), _, _) | (None, Some(_), _) | (None, None, PassVerdict::NotAllowed { .. }) => Exit::Findings,
             (None, None, PassVerdict::Open(_)) => Exit::StoppedEarly,
-            (None, None, PassVerdict::Unchanged | PassVerdict::Allowed) if any_open => Exit::StoppedEarly,
-            (None, None, PassVerdict::Unchanged | PassVerdict::Allowed) => Exit::AsExpected,
+            (None, None, PassVerdict::Unchanged | PassVerdict::Allowed { .. }) if any_open => Exit::StoppedEarly,
+            (None, None, PassVerdict::Unchanged | PassVerdict::Allowed { .. }) => Exit::AsExpected,
         })
     }
 
@@ -466,9 +472,13 @@ impl Blamer<'_> {
                 (PassVerdict::Open(message), stage.pass.clone())
             }
             Some(Ok(module)) => {
+                let module = Rc::new(module);
+                self.kept.keep(&module);
                 let mut verdict = self.judge(&record.last, &module, dialect, Some(&stage.pass))?;
-                if matches!(verdict, PassVerdict::Open(_)) && self.is_allowed_apart(record, &module, dialect, &stage)? {
-                    (verdict, apart) = (PassVerdict::Allowed, true);
+                if matches!(verdict, PassVerdict::Open(_))
+                    && let Some(allowed) = self.allowed_apart(record, &module, dialect, &stage)?
+                {
+                    (verdict, apart) = (allowed, true);
                 }
                 made = matches!(verdict, PassVerdict::NotAllowed { .. })
                     .then(|| print_module(&module, Dialect::default()));
@@ -490,16 +500,17 @@ impl Blamer<'_> {
         Ok(self.conclude_pass(record, &name, &judged)?)
     }
 
-    /// Whether a pass is allowed if the `PrimFunc`s that it leaves as they are give something simpler.
-    fn is_allowed_apart(
+    /// The verdict, if a pass is allowed where the `PrimFunc`s that it leaves as they are give something simpler.
+    fn allowed_apart(
         &self,
         record: &PassRecord,
         module: &IrModule,
         dialect: Dialect,
         stage: &PassStage,
-    ) -> Result<bool, Failure> {
-        let Some((before, after)) = with_stand_ins(&record.last, module) else { return Ok(false) };
-        Ok(matches!(self.judge(&before, &after, dialect, Some(&stage.pass))?, PassVerdict::Allowed))
+    ) -> Result<Option<PassVerdict>, Failure> {
+        let Some((before, after)) = with_stand_ins(&record.last, module) else { return Ok(None) };
+        let verdict = self.judge(&before, &after, dialect, Some(&stage.pass))?;
+        Ok(Some(verdict).filter(|verdict| matches!(verdict, PassVerdict::Allowed { .. })))
     }
 
     /// Keeps what matters of the judgement on a pass, and prints it.
@@ -568,8 +579,8 @@ impl Blamer<'_> {
     }
 
     fn settings(&self) -> Result<Settings, Failure> {
-        let (seed, shared) = (self.args.seed, self.shared.clone());
-        let mut settings = Settings { seed, shared, steps: STEPS, ..Settings::runs(self.args.runs) };
+        let (seed, shared, kept) = (self.args.seed, self.shared.clone(), self.kept.clone());
+        let mut settings = Settings { seed, shared, kept, steps: STEPS, ..Settings::runs(self.args.runs) };
         self.args.assuming.assume(&mut settings)?;
         Ok(settings)
     }
@@ -615,7 +626,7 @@ fn verdict_on(before: &IrModule, found: Result<Refinement, RefineError>) -> Pass
         (Some(name), RefinementVerdict::NotAllowed { .. }) => {
             PassVerdict::Open(format!("nothing is known of `{name}`, which the pass makes the program call"))
         }
-        (_, RefinementVerdict::Allowed) => PassVerdict::Allowed,
+        (_, RefinementVerdict::Allowed) => PassVerdict::Allowed { inputs: refinement.compared },
         (None, RefinementVerdict::NotAllowed { rule, message }) => {
             PassVerdict::NotAllowed { rule: rule.to_string(), message, input: refinement.input.unwrap_or_default() }
         }

@@ -11,7 +11,7 @@ use kernels::{
 use crate::grammar::DataType;
 use crate::number::{FloatType, quick};
 use crate::ops::EvalArgs;
-use crate::ops::kernel::lanes::are_wanted;
+use crate::ops::kernel::lanes::{are_wanted, are_wanted_for_sums};
 use crate::ops::kernel::reals::RealOp;
 use crate::ops::kernel::{self, Out, zeros};
 use crate::value::{Element, Elements, Host, Scalar, Stop, Tensor, Value};
@@ -297,7 +297,8 @@ pub(in crate::ops) fn moved(
     out: &Out,
     runs: impl Iterator<Item = Run>,
 ) -> Result<Option<Value>, Stop> {
-    if !are_wanted(m) || from.iter().any(|x| x.dtype() != out.dtype) {
+    // Noise moves no element that keeps its data type.
+    if !are_wanted_for_sums(m) || from.iter().any(|x| x.dtype() != out.dtype) {
         return Ok(None);
     }
     let result = zeros(m, out.dtype, &out.shape)?;

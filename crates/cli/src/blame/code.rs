@@ -1,5 +1,6 @@
 //! The generation of code: the passes over `PrimFunc`s, and the executable.
 
+use std::rc::Rc;
 use std::time::Instant;
 
 use ask::library::SavedLibrary;
@@ -32,7 +33,7 @@ impl CodeStages {
 }
 
 /// A pass over `PrimFunc`s: its name, and the program with what it made, if it changed anything.
-type Lowered = (String, Option<Result<IrModule, String>>);
+type Lowered = (String, Option<Result<Rc<IrModule>, String>>);
 
 impl Blamer<'_> {
     /// Judges the passes over `PrimFunc`s, and the executable.
@@ -47,7 +48,10 @@ impl Blamer<'_> {
         let program = record.last.clone();
         let lowered: Vec<Lowered> = lowered
             .into_iter()
-            .map(|stage| (stage.pass, stage.text.map(|text| read(&text).map(|made| with_prim_funcs(&program, made)))))
+            .map(|stage| {
+                let made = stage.text.map(|text| read(&text).map(|made| Rc::new(with_prim_funcs(&program, made))));
+                (stage.pass, made)
+            })
             .collect();
         if self.args.tir || !self.are_allowed(&program, &lowered, dialect)? {
             self.each_lowered(record, lowered, dialect)?;
@@ -68,8 +72,9 @@ impl Blamer<'_> {
         let Some(last) = lowered.iter().rev().find_map(|(_, made)| made.as_ref()) else { return Ok(true) };
         let Ok(last) = last else { return Ok(false) };
         let begin = Instant::now();
+        self.kept.keep(last);
         let verdict = self.judge(program, last, dialect, Some(LOWERING))?;
-        let allowed = matches!(verdict, PassVerdict::Allowed);
+        let allowed = matches!(verdict, PassVerdict::Allowed { .. });
         if allowed {
             self.tell(LOWERING, &Judged { took: begin.elapsed(), ..Judged::from(verdict) })?;
         }
@@ -86,6 +91,7 @@ impl Blamer<'_> {
                     (PassVerdict::Open(message), pass)
                 }
                 Some(Ok(module)) => {
+                    self.kept.keep(&module);
                     let verdict = self.judge(&record.last, &module, dialect, Some(&pass))?;
                     record.last = module;
                     record.unread.push(pass);

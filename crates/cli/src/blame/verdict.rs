@@ -16,7 +16,10 @@ const LONGEST: usize = 400;
 #[derive(Clone, Debug)]
 pub(super) enum PassVerdict {
     Unchanged,
-    Allowed,
+    Allowed {
+        /// On how many inputs the programs were compared.
+        inputs: usize,
+    },
     NotAllowed {
         rule: String,
         message: String,
@@ -62,7 +65,7 @@ impl Judged {
     fn word(&self) -> &'static str {
         match self.verdict {
             PassVerdict::Unchanged => "unchanged",
-            PassVerdict::Allowed => "allowed",
+            PassVerdict::Allowed { .. } => "allowed",
             PassVerdict::NotAllowed { .. } => "not allowed",
             PassVerdict::Open(_) => "undecided",
         }
@@ -72,7 +75,7 @@ impl Judged {
     pub(super) fn told(&self, pass: &str) -> String {
         let mut line = format!("  {pass:<28} {}", self.word());
         let _ = match &self.verdict {
-            PassVerdict::Unchanged | PassVerdict::Allowed => Ok(()),
+            PassVerdict::Unchanged | PassVerdict::Allowed { .. } => Ok(()),
             PassVerdict::NotAllowed { rule, message, input } => {
                 write!(line, " [{rule}]: {}{}", value::cut(message, LONGEST), inputs(input, "   ").trim_end())
             }
@@ -92,7 +95,7 @@ impl Judged {
 
     pub(super) fn json(&self, pass: &str) -> Value {
         let (rule, message, input) = match &self.verdict {
-            PassVerdict::Unchanged | PassVerdict::Allowed => (None, None, None),
+            PassVerdict::Unchanged | PassVerdict::Allowed { .. } => (None, None, None),
             PassVerdict::NotAllowed { rule, message, input } => (Some(rule), Some(message), Some(input)),
             PassVerdict::Open(reason) => (None, Some(reason), None),
         };
@@ -103,6 +106,7 @@ impl Judged {
             "verdict": self.word(),
             "rule": rule,
             "message": message,
+            "inputs": if let PassVerdict::Allowed { inputs } = self.verdict { Some(inputs) } else { None },
             "counterexample": input,
             "contracts": contracts,
             "not_judged": self.of_prim_funcs,

@@ -1,0 +1,185 @@
+//! What the comparisons of a session share: the target of one pass is the source of the next one, and a run that was
+//! done is not done again.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::observed::{ClosureObservations, Observed};
+use super::reach::Reach;
+use super::ring::{DrawSeed, RingResult};
+use crate::arguments::Draw;
+use crate::grammar::IrModule;
+use crate::number::FloatType;
+use crate::value::{Noise, ValueSpec};
+
+/// How many programs are kept: the first one, and the last ones.
+const PROGRAMS: usize = 3;
+/// How many runs of a program are kept.
+const RUNS: usize = 128;
+
+/// The programs of a session with their runs, and the inputs.
+#[derive(Debug, Default)]
+pub struct KeptRuns {
+    programs: RefCell<Vec<KeptProgram>>,
+    inputs: RefCell<KeptInputs>,
+}
+
+/// A program. It is identified by its address, which no other one has as long as it is kept.
+#[derive(Debug)]
+struct KeptProgram {
+    module: Rc<IrModule>,
+    runs: Vec<KeptRun>,
+    in_ring: Vec<KeptDraw>,
+}
+
+/// What a run depends on, beside the program and the session.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct RunOf<'a> {
+    pub(super) entry: &'a str,
+    pub(super) args: &'a [ValueSpec],
+    /// The seed of the noise, and the type with the most digits that it moves; `None` for a run without noise.
+    pub(super) noise: Option<(u64, Option<FloatType>)>,
+}
+
+/// What a run showed.
+#[derive(Clone, Debug)]
+pub(super) struct RunShown {
+    pub(super) observed: Observed,
+    pub(super) steps: u64,
+    /// The parts that it reached, if they were recorded.
+    pub(super) reach: Rc<Reach>,
+    /// The noise after the run.
+    pub(super) noise: Option<Rc<Noise>>,
+}
+
+#[derive(Debug)]
+struct KeptRun {
+    entry: String,
+    args: Vec<ValueSpec>,
+    noise: Option<(u64, Option<FloatType>)>,
+    shown: RunShown,
+}
+
+/// A run in the ring.
+#[derive(Debug)]
+struct KeptDraw {
+    entry: String,
+    args: Vec<ValueSpec>,
+    seed: DrawSeed,
+    shown: (RingResult, u64),
+}
+
+/// The inputs of a session, by the signature of the entry and the draw.
+#[derive(Debug, Default)]
+struct KeptInputs {
+    made: HashMap<(String, usize, usize), Option<Vec<ValueSpec>>>,
+    /// The constants of all programs so far.
+    floats: Vec<f64>,
+}
+
+impl KeptRuns {
+    /// Keeps a program, and forgets an older one. Only the runs of programs that are kept are.
+    pub fn keep(&self, module: &Rc<IrModule>) {
+        let mut programs = self.programs.borrow_mut();
+        if programs.iter().any(|known| Rc::ptr_eq(&known.module, module)) {
+            return;
+        }
+        programs.push(KeptProgram { module: module.clone(), runs: Vec::new(), in_ring: Vec::new() });
+        if programs.len() > PROGRAMS {
+            programs.remove(1);
+        }
+    }
+
+    /// Whether the runs of a program are kept.
+    pub(super) fn keeps(&self, module: &IrModule) -> bool {
+        self.programs.borrow().iter().any(|known| std::ptr::eq(&*known.module, module))
+    }
+
+    /// What a run of a program showed, if it is known.
+    pub(super) fn run(&self, module: &IrModule, of: RunOf<'_>) -> Option<RunShown> {
+        let programs = self.programs.borrow();
+        let program = programs.iter().find(|known| std::ptr::eq(&*known.module, module))?;
+        program.runs.iter().find(|run| run.of() == of).map(|run| run.shown.clone())
+    }
+
+    /// Keeps what a run showed. The calls of closures depend on more than a run does.
+    pub(super) fn insert(&self, module: &IrModule, of: RunOf<'_>, mut shown: RunShown) {
+        let mut programs = self.programs.borrow_mut();
+        let program = programs.iter_mut().find(|known| std::ptr::eq(&*known.module, module));
+        let Some(program) = program.filter(|program| program.runs.len() < RUNS) else { return };
+        if shown.observed.closures != ClosureObservations::default() {
+            return;
+        }
+        let args = of.args.to_vec();
+        if shown.observed.arguments == args {
+            shown.observed.arguments.clone_from(&args);
+        }
+        program.runs.push(KeptRun { entry: of.entry.to_string(), args, noise: of.noise, shown });
+    }
+
+    /// The result of a run in the ring, if it is known.
+    pub(super) fn draw(
+        &self,
+        module: &IrModule,
+        entry: &str,
+        args: &[ValueSpec],
+        seed: DrawSeed,
+    ) -> Option<(RingResult, u64)> {
+        let programs = self.programs.borrow();
+        let program = programs.iter().find(|known| std::ptr::eq(&*known.module, module))?;
+        let found = program.in_ring.iter().find(|run| run.entry == entry && run.seed == seed && run.args == args);
+        found.map(|run| run.shown.clone())
+    }
+
+    /// Keeps the result of a run in the ring.
+    pub(super) fn insert_draw(
+        &self,
+        module: &IrModule,
+        (entry, args): (&str, &[ValueSpec]),
+        seed: DrawSeed,
+        shown: (RingResult, u64),
+    ) {
+        let mut programs = self.programs.borrow_mut();
+        let program = programs.iter_mut().find(|known| std::ptr::eq(&*known.module, module));
+        if let Some(program) = program.filter(|program| program.in_ring.len() < RUNS) {
+            program.in_ring.push(KeptDraw { entry: entry.to_string(), args: args.to_vec(), seed, shown });
+        }
+    }
+
+    /// Forgets the inputs that are chosen around constants if these constants are new.
+    pub(super) fn note_constants(&self, floats: &[f64], is_around: impl Fn(usize) -> bool) {
+        let KeptInputs { made, floats: known } = &mut *self.inputs.borrow_mut();
+        let before = known.len();
+        for float in floats {
+            if !known.iter().any(|known| known.to_bits() == float.to_bits()) {
+                known.push(*float);
+            }
+        }
+        if known.len() > before {
+            made.retain(|(_, index, _), _| !is_around(*index));
+        }
+    }
+
+    /// The arguments of a draw for a signature.
+    pub(super) fn input(
+        &self,
+        signature: &str,
+        draw: Draw,
+        make: impl FnOnce() -> Option<Vec<ValueSpec>>,
+    ) -> Option<Vec<ValueSpec>> {
+        let key = (signature.to_string(), draw.index, draw.attempt);
+        if let Some(known) = self.inputs.borrow().made.get(&key) {
+            return known.clone();
+        }
+        let made = make();
+        self.inputs.borrow_mut().made.insert(key, made.clone());
+        made
+    }
+}
+
+impl KeptRun {
+    fn of(&self) -> RunOf<'_> {
+        RunOf { entry: &self.entry, args: &self.args, noise: self.noise }
+    }
+}
