@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use campaign::adequacy::unnoticed_constants;
 use relax_spec::check::{UnknownOps, all_findings, check_program, unknown_names};
 use relax_spec::grammar::{BinaryOp, DataType, PrimExpr, StructInfo};
 use relax_spec::judge::{Compatibility, Cx};
+use relax_spec::refine::Settings;
 use relax_spec::struct_info::{self as si, Nowhere};
 use relax_spec::syntax::tvmscript::parse_module;
 
@@ -187,6 +189,20 @@ fn what_is_wide_is_not_gone_through_without_end() {
             });
         }
     }
+}
+
+#[test]
+fn constants_that_are_not_tried_are_only_counted() {
+    grows_with_its_input(500, |bindings| {
+        let mut text = String::from("@R.function\ndef main(v0: R.Tensor((2,), 'float32')) -> R.Object:\n");
+        for i in 1..=bindings {
+            let _ = writeln!(text, "    v{i} = R.add(v{}, R.const(1.5, 'float32'))", i - 1);
+        }
+        let _ = writeln!(text, "    return v{bindings}");
+        let (module, settings) = (parse_module(&text).unwrap(), Settings::runs(1));
+        let found = unnoticed_constants(&mut Cx::new(), &module, "main", &[], &settings, 0).unwrap();
+        assert_eq!(found.unasked, bindings);
+    });
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use relax_spec::check::check_program;
+use relax_spec::grammar::IrModule;
 use relax_spec::judge::Cx;
 use relax_spec::syntax::load::{ExternalForm, parse};
 use relax_spec::syntax::tvmscript::parse_module;
@@ -72,11 +73,30 @@ fn deep_programs_take_linear_time() {
     thread::Builder::new().stack_size(512 << 20).spawn(work).unwrap().join().unwrap();
 }
 
-/// The peak memory of this process in bytes, if the system reports it.
-fn peak() -> Option<u64> {
+/// A size of this process in bytes, if the system reports it.
+fn size(of: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(of)?.strip_prefix(':'))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+#[test]
+#[ignore = "alone: it measures the memory of its process"]
+fn a_binding_that_was_read_and_checked_is_held_in_700_bytes() {
+    let text = program(BINDINGS);
+    let checked = || {
+        let module = parse_module(&text).unwrap();
+        assert!(check_program(&mut Cx::new(), &module).accepts());
+        (module, size("RssAnon"))
+    };
+    // What the first leaves behind, the others take again. So they grow by what is held.
+    let (modules, sizes): (Vec<IrModule>, Vec<Option<u64>>) = (0..4).map(|_| checked()).unzip();
+    if let [_, Some(second), _, Some(last)] = sizes.as_slice() {
+        let held = last.saturating_sub(*second) / 2 / BINDINGS as u64;
+        println!("{held} bytes a binding");
+        assert!(held <= 700, "{held}");
+    }
+    drop(modules);
 }
 
 #[test]
@@ -90,7 +110,7 @@ fn a_hundred_thousand_bindings_take_linear_time_and_little_memory() {
         whole = time(BINDINGS);
     }
     assert!(whole <= limit, "{whole:?} for {BINDINGS} bindings, {tenth:?} for a tenth of them");
-    if let Some(peak) = peak() {
+    if let Some(peak) = size("VmHWM") {
         assert!(peak < MEMORY, "{} MiB", peak >> 20);
     }
 }

@@ -5,3 +5,7 @@ mod deep;
 mod growth;
 mod large;
 mod quick;
+
+/// As the command has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

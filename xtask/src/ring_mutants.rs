@@ -56,12 +56,12 @@ impl Kernel {
     }
 
     /// The mutants of its numbers. An order of iterations that is left open is none of a real function.
-    fn mutants(&self) -> impl Iterator<Item = Mutant> {
+    fn mutants(&self) -> impl Iterator<Item = Mutant<'_>> {
         mutants_from(&self.module, &self.entry).filter(|mutant| mutant.kind != MutationKind::Order)
     }
 
     /// The line of the program that is changed.
-    fn line(&self, mutant: &Mutant) -> &str {
+    fn line(&self, mutant: &Mutant<'_>) -> &str {
         let rest = self.text.get(mutant.span.start as usize..);
         rest.and_then(|rest| rest.lines().next()).unwrap_or_default().trim()
     }
@@ -123,7 +123,7 @@ fn measure(kernels: &[Kernel], wanted: usize, seed: usize) {
     for kernel in kernels {
         println!("{}: with itself {}", kernel.name, kernel.in_the_ring(&kernel.module));
         let well_formed = |mutant: &usize| {
-            kernel.mutants().nth(*mutant).is_some_and(|m| check_program(&mut cx(), &m.module).accepts())
+            kernel.mutants().nth(*mutant).is_some_and(|m| check_program(&mut cx(), &m.module()).accepts())
         };
         let all: Vec<usize> = (0..kernel.mutants().count()).filter(well_formed).collect();
         // One in so many, from a place that the seed says.
@@ -152,9 +152,9 @@ fn without_names(reason: &str) -> String {
     kept.split_once(" the shape [").map_or(kept.clone(), |(before, _)| format!("{before} the shape"))
 }
 
-fn ask(counted: &mut Counted, kernel: &Kernel, mutant: &Mutant) {
+fn ask(counted: &mut Counted, kernel: &Kernel, mutant: &Mutant<'_>) {
     let start = Instant::now();
-    let real = kernel.in_the_ring(&mutant.module);
+    let real = kernel.in_the_ring(&mutant.module());
     counted.ring += start.elapsed();
     match real {
         RealVerdict::Different { draw, .. } => *counted.different.entry(draw).or_default() += 1,
@@ -163,7 +163,7 @@ fn ask(counted: &mut Counted, kernel: &Kernel, mutant: &Mutant) {
             println!("  equal: {}: {}: {}: {real}", kernel.name, mutant.what, kernel.line(mutant));
         }
         RealVerdict::Undecided(reason) => {
-            let floats = kernel.in_floats(&mutant.module);
+            let floats = kernel.in_floats(&mutant.module());
             if !floats.starts_with("not allowed") {
                 println!("  {floats} in floats: {}: {}: {}: {reason}", kernel.name, mutant.what, kernel.line(mutant));
             }

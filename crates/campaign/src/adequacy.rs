@@ -32,7 +32,9 @@ pub fn adequacy(
 ) -> Result<Adequacy, RefineError> {
     let settings = of_mutants(program, settings);
     let mut found = Adequacy::default();
-    for Mutant { what, span, module, kind } in mutants_from(program, entry) {
+    for mutant in mutants_from(program, entry) {
+        let module = mutant.module();
+        let Mutant { what, span, kind, .. } = mutant;
         let report = check_program(&mut cx.clone(), &module);
         if report.diagnostics.iter().any(Diagnostic::is_fatal) {
             continue;
@@ -87,17 +89,17 @@ pub fn unnoticed_constants(
     let (mut left, mut asked) = (steps, 0);
     let mut found = UnnoticedConstants::default();
     let constants = mutants_from(program, entry).filter(|mutant| mutant.kind == MutationKind::Constant);
-    for Mutant { what, span, module, kind: _ } in constants {
+    for mutant in constants {
         if left == 0 || asked == MOST_CONSTANTS {
             found.unasked += 1;
             continue;
         }
         asked += 1;
-        let (told, taken) = told_apart(cx, program, &module, entry, inputs, &settings, left)?;
+        let (told, taken) = told_apart(cx, program, &mutant.module(), entry, inputs, &settings, left)?;
         left = left.saturating_sub(taken);
         match told {
             Some(true) => {}
-            Some(false) => found.untold.push((what, span)),
+            Some(false) => found.untold.push((mutant.what, mutant.span)),
             None => found.unasked += 1,
         }
     }

@@ -1,5 +1,6 @@
 //! Normalization.
 
+mod of_ring;
 pub(in crate::ops) mod softmax;
 mod statistics;
 

@@ -5,6 +5,7 @@ mod relax;
 mod tir;
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use relax_spec::grammar::{GlobalFunc, GlobalVar, IrModule, Name, Span};
@@ -12,15 +13,25 @@ use relax_spec::refine::called_from;
 
 /// A program with one change.
 #[derive(Clone, Debug)]
-pub struct Mutant {
+pub struct Mutant<'m> {
     /// What was changed, for people.
     pub what: String,
     /// The place of the change in the text.
     pub span: Span,
     /// What kind of change it is.
     pub kind: MutationKind,
+    /// The program that is changed, which of its changes this is, and the functions to change; all if absent.
+    of: (&'m IrModule, usize, Option<Rc<BTreeSet<Name>>>),
+}
+
+impl Mutant<'_> {
     /// The whole program.
-    pub module: IrModule,
+    pub fn module(&self) -> IrModule {
+        let (module, nth, only) = &self.of;
+        let mut changed = (*module).clone();
+        MutationSites { wanted: Some(*nth), only: only.clone(), ..MutationSites::default() }.module(&mut changed);
+        changed
+    }
 }
 
 /// The kinds of changes.
@@ -34,25 +45,21 @@ pub enum MutationKind {
     Other,
 }
 
-/// All mutants, in the order of the text, created lazily. The checks may reject some of them.
-pub fn mutants(module: &IrModule) -> impl Iterator<Item = Mutant> + '_ {
+/// All mutants, in the order of the text. The checks may reject some of them.
+pub fn mutants(module: &IrModule) -> impl Iterator<Item = Mutant<'_>> {
     mutants_of(module, None)
 }
 
 /// The mutants that change a function which the entry calls.
-pub fn mutants_from<'m>(module: &'m IrModule, entry: &str) -> impl Iterator<Item = Mutant> + use<'m> {
-    mutants_of(module, Some(called_from(module, entry)))
+pub fn mutants_from<'m>(module: &'m IrModule, entry: &str) -> impl Iterator<Item = Mutant<'m>> + use<'m> {
+    mutants_of(module, Some(Rc::new(called_from(module, entry))))
 }
 
-fn mutants_of(module: &IrModule, only: Option<BTreeSet<Name>>) -> impl Iterator<Item = Mutant> + use<'_> {
+fn mutants_of(module: &IrModule, only: Option<Rc<BTreeSet<Name>>>) -> impl Iterator<Item = Mutant<'_>> {
     let mut sites = MutationSites { only: only.clone(), ..MutationSites::default() };
     sites.module(&mut module.clone());
     let found = std::mem::take(&mut sites.found);
-    let mutant = move |(nth, (kind, what, span))| {
-        let mut changed = module.clone();
-        MutationSites { wanted: Some(nth), only: only.clone(), ..MutationSites::default() }.module(&mut changed);
-        Mutant { what, span, kind, module: changed }
-    };
+    let mutant = move |(nth, (kind, what, span))| Mutant { what, span, kind, of: (module, nth, only.clone()) };
     found.into_iter().enumerate().map(mutant)
 }
 
@@ -63,7 +70,7 @@ struct MutationSites {
     wanted: Option<usize>,
     next: usize,
     /// The functions to change; all if absent.
-    only: Option<BTreeSet<Name>>,
+    only: Option<Rc<BTreeSet<Name>>>,
     found: Vec<(MutationKind, String, Span)>,
 }
 

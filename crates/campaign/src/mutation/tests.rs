@@ -26,7 +26,7 @@ def main(x: R.Tensor((2, 3), \"float32\"), c: R.Tensor((), \"bool\")) -> R.Objec
 ";
     let module = parse_module(text).unwrap();
     let found: Vec<Mutant> = mutants(&module).collect();
-    let texts: BTreeSet<String> = found.iter().map(|mutant| text_of(&mutant.module)).collect();
+    let texts: BTreeSet<String> = found.iter().map(|mutant| text_of(&mutant.module())).collect();
     assert_eq!(texts.len(), found.len());
     assert!(!texts.contains(&text_of(&module)));
 }

@@ -8,10 +8,11 @@ use crate::judge::{Cx, Proof};
 use crate::ops::infer::{
     Domain, TensorDims, arity, axes, axis, bool_attr, float_attr, given_int, given_ints, indivisible, tensor,
 };
-use crate::ops::kernel::array::{floats, mean, of_floats, spread};
+use crate::ops::kernel::array::{floats, mean, of_floats, sizes, spread};
 use crate::ops::kernel::floats::all as all_floats;
 use crate::ops::kernel::reals::{max_float, min_float};
 use crate::ops::kernel::{self, fail, lanes};
+use crate::ops::tensor::normalization::of_ring;
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::shape::prove_equal;
 use crate::value::{Elements, Held, Host, Kernels, Stop, Tensor, Value};
@@ -356,6 +357,9 @@ fn is_of(a: &EvalArgs<'_>, i: usize, length: usize) -> bool {
 }
 
 fn layer_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    if of_ring::are_wanted(m) {
+        return of_ring::layer_norm(m, a);
+    }
     let (is_scaled, is_moved) = (bool_attr(a.call, "scale")?, bool_attr(a.call, "center")?);
     if let Some(value) = of_lines(m, a, true, [is_scaled.then_some(1), is_moved.then_some(2)])? {
         return Ok(value);
@@ -369,6 +373,9 @@ fn layer_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 /// `x / sqrt(mean of x * x + epsilon) * weight`.
 fn rms_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    if of_ring::are_wanted(m) {
+        return of_ring::rms_norm(m, a);
+    }
     if let Some(value) = of_lines(m, a, false, [Some(1), None])? {
         return Ok(value);
     }
@@ -383,6 +390,9 @@ fn rms_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 }
 
 fn instance_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    if of_ring::are_wanted(m) {
+        return of_ring::instance_norm(m, a);
+    }
     let ([x, gamma, beta], dtype, _held) = arrays::<3>(m, a)?;
     let kernels = m.kernels();
     let along = axes(&given_ints(a.call, "axes")?, x.ndim())?;
@@ -393,18 +403,21 @@ fn instance_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 /// Divides the channels into groups. Each group is normalized over its channels and the axes.
 fn group_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let ([x, gamma, beta], dtype, _held) = arrays::<3>(m, a)?;
-    let kernels = m.kernels();
-    let channel = axis(given_int(a.call, "channel_axis")?, x.ndim())?;
+    let shape = sizes(kernel::tensor(a, 0)?.shape())?;
+    let channel = axis(given_int(a.call, "channel_axis")?, shape.len())?;
     let mut along = vec![channel + 1];
-    for axis in axes(&given_ints(a.call, "axes")?, x.ndim())? {
+    for axis in axes(&given_ints(a.call, "axes")?, shape.len())? {
         along.push(if axis > channel { axis + 1 } else { axis });
     }
-    let grouped = grouped_shape(a.call, x.shape(), channel)?;
+    let grouped = grouped_shape(a.call, &shape, channel)?;
+    if of_ring::are_wanted(m) {
+        return of_ring::group_norm(m, a, &grouped, &along);
+    }
+    let ([x, gamma, beta], dtype, _held) = arrays::<3>(m, a)?;
+    let kernels = m.kernels();
     let reshape = |x: ArrayD<f64>, shape: &[usize]| {
         x.into_shape_with_order(IxDyn(shape)).map_err(|error| fail(error.to_string()))
     };
-    let shape = x.shape().to_vec();
     let groups = standardized(kernels, reshape(x, &grouped)?, &along, epsilon(a.call)?)?;
     let normal = reshape(groups, &shape)?;
     of_floats(m, dtype, &transformed(kernels, a.call, normal, (&gamma, &beta), &[channel])?)
@@ -424,6 +437,9 @@ fn grouped_shape(call: &Call, shape: &[usize], channel: usize) -> Result<Vec<usi
 /// updated towards these and keep the fraction `momentum` of their old values. Otherwise the data is normalized by the
 /// moving statistics, which stay the same.
 fn batch_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    if of_ring::are_wanted(m) {
+        return of_ring::batch_norm(m, a);
+    }
     let ([x, gamma, beta, old_mean, old_variance], dtype, _held) = arrays::<5>(m, a)?;
     let (kernels, channel) = (m.kernels(), [axis(given_int(a.call, "axis")?, x.ndim())?]);
     let epsilon = epsilon(a.call)?;
