@@ -3,7 +3,7 @@
 import tempfile
 import unittest
 
-from known_causes import Judge, by_message
+from known_causes import Judge, by_message, by_refusal
 
 PROGRAM = """
 @I.ir_module
@@ -62,6 +62,33 @@ class Messages(unittest.TestCase):
         self.assertIsNone(read("index_tensor", "4, 0", "4, 3"))
         self.assertIsNone(read("index_tensor", "-5, 0", "4, 3"))
         self.assertIsNone(read("take", "-1, 0", "4, 3"))
+        # The second function of the name.
+        self.assertEqual(read("index_tensor1", "-1, 0", "4, 3"), "negative-index-of-a-tensor")
+
+    def test_sizes_that_are_not_compared(self):
+        by_sizes = lambda why: by_message(f"the source fails outside of DataflowBlocks, the target gives a value: {why}")
+        self.assertEqual(by_sizes("the data has 1 channels, the weight takes 2 [PURE.ERR.OP]"), "product-of-unequal-sizes")
+        divided = "an integer is divided by zero [PURE.ERR.OP]"
+        self.assertIsNone(by_sizes(divided))
+        error = f"the source fails outside of DataflowBlocks, the target gives a value: {divided}"
+        self.assertEqual(by_message(error, "FoldConstant"), "unused-call-outside-of-blocks")
+        self.assertIsNone(by_message(error, "LegalizeOps"))
+
+    def test_refusals_by_the_ledger(self):
+        said = "InternalError: repeat only accepts `repeats >= 1`, but got repeats = 0"
+        self.assertEqual(by_refusal(said, "y = R.repeat(x, 0)"), "repeat-no-times")
+        self.assertIsNone(by_refusal(said, "y = R.tile(x, 0)"))
+        vague = "InternalError: Check failed: pb->value != 0 (0 vs. 0) : Divide by zero"
+        self.assertIsNone(by_refusal(vague, "y = R.mean(x)"))
+        self.assertEqual(by_refusal(vague, "y = R.mean(x)", True), "mean-of-nothing")
+        left = "an operator that TVM leaves to the passes of others"
+        said = "CodeGenVM cannot emit this Relax operator directly. Offending call: R.{}"
+        self.assertEqual(by_refusal(said.format("ewise_fma(x, x, x)"), "y = R.ewise_fma(x, x, x)"), left)
+        add = lambda text, is_smallest: by_refusal(said.format("add(x, y)"), text, is_smallest)
+        symbolic = 'def main(x: R.Tensor(("n",))): n = T.int64()'
+        self.assertEqual(add(symbolic, True), "sum-of-unknown-sizes")
+        self.assertIsNone(add(symbolic, False))
+        self.assertIsNone(add("def main(x: R.Tensor((2,)))", True))
 
 
 if __name__ == "__main__":
