@@ -282,6 +282,8 @@ class Reader:
             return {"DataType": names.dtype_text(value)}
         if is_info(value):
             return {"StructInfo": self.info(value)}
+        if isinstance(value, names.VDevice):
+            return {"Str": f"{value.target.kind.name}:{int(value.vdevice_id)}:{value.memory_scope}"}
         return {"Prim": self.dim(value)}
 
     # Modules

@@ -163,7 +163,6 @@ class Run:
 
     def recorder(self):
         import tvm
-        import tvm_ffi
         from tvm import relax
 
         run = self
@@ -171,6 +170,8 @@ class Run:
         @tvm.instrument.pass_instrument
         class Recorder:
             def run_before_pass(self, mod, info):
+                if run.is_told(info, mod, relax):
+                    run.tell_of_outer(mod)
                 run.running.append(str(info.name))
                 if run.is_of_prim_funcs(info, mod, relax):
                     run.lowered = run.lowered or copied(mod)
@@ -184,15 +185,27 @@ class Run:
                     run.tell_lowered(str(info.name), mod)
                 if not run.is_told(info, mod, relax):
                     return
-                name = run.label(str(info.name))
-                if tvm_ffi.structural_equal(run.last, mod, map_free_vars=True):
-                    run.tell({"pass": name})
-                    return
-                run.last = copied(mod)
-                run.changed.append(str(info.name))
-                run.tell({"pass": name, **told(mod, run.request)})
+                if not run.tell_changed(str(info.name), mod):
+                    run.tell({"pass": run.label(str(info.name))})
 
         return Recorder()
+
+    def tell_changed(self, name, mod):
+        """The module that a pass has made; False if it is the last one."""
+        import tvm_ffi
+
+        if tvm_ffi.structural_equal(self.last, mod, map_free_vars=True):
+            return False
+        self.last = copied(mod)
+        self.changed.append(name)
+        self.tell({"pass": self.label(name), **told(mod, self.request)})
+        return True
+
+    def tell_of_outer(self, mod):
+        """A pass that runs another one has made this module until then, and the other one is not to blame for it."""
+        outer = next((name for name in reversed(self.running) if not CONTAINERS.search(name)), None)
+        if outer is not None and self.tell_changed(outer, mod):
+            self.tell({"begin": self.label(outer)})
 
     def is_told(self, info, mod, relax):
         """Whether a pass is one over the program. It may compile a part of it by passes over a module of its own."""
@@ -268,8 +281,12 @@ def answer(request, tell):
 
 
 def telling(text):
-    """The line of a message that says what is wrong: the last one, or the first where the last one points or is left out."""
+    """The line of a message that says what is wrong: the last one, or the first where the last one points or is left out.
+
+    A short message whose last line is what another one announces is told whole."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) in (2, 3) and lines[-2].endswith(":"):
+        return " ".join(lines)
     is_silent = not lines or not set(lines[-1]) - set("|^~ ") or "lines skipped" in lines[-1]
     if not is_silent:
         return lines[-1]

@@ -22,7 +22,7 @@ RELEASES = "0.25,0.26,0.27"
 #: Seconds until the first path is answered, TVM's own loading included.
 FIRST = 10
 #: What says that there is no entry point of the usual name.
-ENTRY_POINTS = re.compile(r"possible entry points: (.+) \[MOD\.MAIN\]")
+ENTRY_POINTS = re.compile(r"possible entry points: (.+) \[MOD\.MAIN\]|`(.+)` is the only entry point")
 
 
 def programs(release, files):
@@ -40,10 +40,10 @@ def is_accepted(tool, path):
 def entry(tool, path):
     """The function to start: `main`, or the last of those that could be; None if there is none."""
     said = subprocess.run([tool, "diff", path, "--adapter", "none"], capture_output=True, text=True).stderr
-    if "MOD.MAIN" not in said:
-        return "main"
     found = ENTRY_POINTS.search(said)
-    return found[1].split(", ")[-1] if found else None
+    if found:
+        return (found[1] or found[2]).split(", ")[-1]
+    return None if "MOD.MAIN" in said else "main"
 
 
 def answers(tool, path, entry_point, release):

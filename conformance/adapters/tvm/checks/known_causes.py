@@ -6,17 +6,20 @@ A row of `CAUSES` rewrites the calls of an operator in a program, in one of two 
 * so that the condition of the finding does not arise (`AVOID`): the pass has to be allowed on that program.
 
 So another defect, of the same operator or of any other, is not taken for a known one. `MESSAGES` are verdicts whose message
-alone says the cause.
+alone says the cause. A refusal is known by the forms of the campaigns' ledger.
 """
 
 import ast
 import copy
+import fnmatch
 import itertools
 import re
 import struct
 import subprocess
 from pathlib import Path
 
+ADAPTER = Path(__file__).resolve().parent.parent
+LEDGER = ADAPTER.parent.parent / "ledger" / "tvm-programs.ron"
 MODEL, AVOID = "model", "avoid"
 
 #: A tensor without NaN, without what is nearly zero, without what is far below zero, and without infinities.
@@ -31,6 +34,41 @@ ROWS = 'R.tuple(R.zeros(R.shape([2, 3]), "int64"), R.zeros(R.shape([1]), "int64"
 def filled(template, call):
     """A template with the operands of a call."""
     return ast.parse(template.format(*map(ast.unparse, call.args)), mode="eval").body
+
+
+def without(*names):
+    return lambda call: ast.Call(call.func, call.args, [given for given in call.keywords if given.arg not in names])
+
+
+def with_attribute(name, value):
+    given = ast.keyword(name, ast.Constant(value))
+    return lambda call: ast.Call(call.func, call.args, [*without(name)(call).keywords, given])
+
+
+def cast_behind(name):
+    """The data type that an attribute asks for is that of a cast of the result."""
+
+    def rewrite(call):
+        dtypes = [ast.unparse(given.value) for given in call.keywords if given.arg == name]
+        cast = f"R.astype({ast.unparse(without(name)(call))}, dtype={{}})"
+        return ast.parse(cast.format(*dtypes), mode="eval").body if dtypes else call
+
+    return rewrite
+
+
+def of_swapped_vectors(call):
+    """A grid in the order of places is one in the order of axes of the first two vectors swapped."""
+    vectors = getattr(call.args[0], "elts", [])
+    if len(vectors) < 2 or not any(ast.unparse(given) == "indexing='xy'" for given in call.keywords):
+        return call
+    swap = lambda items: [items[1], items[0], *items[2:]]
+    grid = f"R.meshgrid(({', '.join(map(ast.unparse, swap(vectors)))},), indexing='ij')"
+    fields = swap([f"{grid}[{field}]" for field in range(len(vectors))])
+    return ast.parse(f"R.tuple({', '.join(fields)})", mode="eval").body
+
+
+def renamed(name):
+    return lambda call: ast.Call(ast.parse(f"R.{name}", mode="eval").body, call.args, call.keywords)
 
 
 def by(template):
@@ -70,18 +108,16 @@ def grid(call):
     return ast.parse(f"R.reshape({product}, R.shape({[-1, len(sizes), *sizes]}))", mode="eval").body
 
 
-def with_softmax(call):
-    return ast.Call(call.func, call.args, [keyword for keyword in call.keywords if keyword.arg != "apply_softmax"])
-
-
 def some_bins(call):
     """Bins of the sizes of 0 are made and left out again."""
     sizes = next(keyword.value.elts for keyword in call.keywords if keyword.arg == "pooled_size")
-    empty = [2 + axis for axis, size in enumerate(sizes) if size.value == 0]
+    layout = next((keyword.value.value for keyword in call.keywords if keyword.arg == "layout"), "NCHW")
+    first = layout.index("H")
+    empty = [first + axis for axis, size in enumerate(sizes) if size.value == 0]
     if not empty:
         return call
     for axis in empty:
-        sizes[axis - 2] = ast.Constant(1)
+        sizes[axis - first] = ast.Constant(1)
     prims = lambda numbers: "(" + "".join(f"R.prim_value({number})," for number in numbers) + ")"
     slice_of = f"R.strided_slice({ast.unparse(call)}, {prims(empty)}, {prims([0] * len(empty))}, "
     return ast.parse(slice_of + prims([0] * len(empty)) + ")", mode="eval").body
@@ -90,6 +126,13 @@ def some_bins(call):
 def of_one_shape(call):
     """The first operand takes the place of the second one."""
     return ast.Call(call.func, [call.args[0], copy.deepcopy(call.args[0]), *call.args[2:]], call.keywords)
+
+
+def of_one_index(call):
+    """The first tensor of indices takes the place of the others."""
+    tensors = [call.args[1].elts[0]] * len(call.args[1].elts) if isinstance(call.args[1], ast.Tuple) else []
+    indices = ast.Tuple([copy.deepcopy(tensor) for tensor in tensors], ast.Load())
+    return ast.Call(call.func, [call.args[0], indices], call.keywords) if tensors else call
 
 
 #: Operators on the elements of two tensors, whose sizes may be unknown together.
@@ -102,19 +145,46 @@ BINARY = (
 CAUSES = [
     ("log-add-exp-near-one", "log_add_exp", by("R.log(R.add(R.exp({0}), R.exp({1})))"), MODEL),
     ("batch-norm-momentum", "nn.batch_norm", other_momentum, MODEL),
+    ("instance-norm-without-center", "nn.instance_norm", without("center", "scale"), MODEL),
+    ("layer-norm-without-center", "nn.layer_norm", without("center", "scale"), MODEL),
+    ("group-norm-without-center", "nn.group_norm", without("center", "scale"), MODEL),
+    ("meshgrid-xy", "meshgrid", of_swapped_vectors, AVOID),
+    ("eye-like-datatype", "eye_like", cast_behind("dtype"), AVOID),
+    ("resize-out-dtype", "image.resize[23]d", cast_behind("out_dtype"), AVOID),
     ("affine-grid-last-place", "image.affine_grid", grid, MODEL),
     ("transposed-convolution-of-infinities", "nn.conv[123]d_transpose", operands(FINITE, 1), AVOID),
+    ("maximum-of-minus-infinity", r"(max|min|nn\.max_pool[123]d)", operands(FINITE, 0), AVOID),
+    ("mean-of-integers", "mean", renamed("sum"), AVOID),
     ("not-equal-of-nan", "not_equal", operands(ORDERED, 0, 1), AVOID),
     ("sum-of-unknown-sizes", BINARY, of_one_shape, AVOID),
+    ("sum-of-unknown-sizes", "index_tensor", of_one_index, AVOID),
     ("max-pool-backward-of-nan", "grad.max_pool2d_backward", operands(ORDERED, 1), AVOID),
     ("atanh-of-small", "atanh", operands(AWAY_FROM_ZERO, 0), AVOID),
     ("tanh-of-small", "tanh", operands(AWAY_FROM_ZERO, 0), AVOID),
     ("gelu-tail", "nn.gelu", operands(NOT_FAR_BELOW, 0), AVOID),
-    ("regions-pooled-to-nothing", "vision.roi_pool", some_bins, AVOID),
+    ("regions-pooled-to-nothing", "vision.roi_(pool|align)", some_bins, AVOID),
     (
         "the releases before 0.27 have no `apply_softmax` (ops/vision.multibox_transform_loc-3-exact in the ledger)",
         "vision.multibox_transform_loc",
-        with_softmax,
+        without("apply_softmax"),
+        AVOID,
+    ),
+    (
+        "a coordinate that int32 does not hold: what its cast gives, which is undefined, shows in no release",
+        "image.grid_sample",
+        operands(FINITE, 1),
+        AVOID,
+    ),
+    (
+        "the code that is generated for `T.round` gives the even one of two (ops/image.resize2d-15-exact in the ledger)",
+        "image.resize[23]d",
+        with_attribute("rounding_method", "floor"),
+        AVOID,
+    ),
+    (
+        "no operator of a pool has a lowering for another layout of the result (ops/nn.avg_pool2d-8-exact in the ledger)",
+        r"nn\.(adaptive_)?(max|avg)_pool[123]d",
+        without("out_layout"),
         AVOID,
     ),
     ("suppression-of-float64", "vision.all_class_non_max_suppression", operands('R.astype({0}, "float32")', 0, 1), AVOID),
@@ -145,13 +215,35 @@ def asks_for(found, program):
     return re.search(rf'R\.topk\(.*dtype=["\']{found[1]}["\']', program or "") is not None
 
 
+def always(_found, _program=None):
+    """What a message says is enough."""
+    return True
+
+
 OUTSIDE = r": `\w+\[([-\d, ]+)\]` is outside of the shape \[([\d, ]+)\]"
+#: What an operator demands of sizes that inference cannot compare.
+OF_SIZES = (
+    r"a region is an image and two corners, 5 numbers, not \d+"
+    r"|the data has \d+ channels, the weight takes \d+"
+    r"|the gradient has the dimension \d+, the result \d+"
+    r"|there are more values than places|the sizes \d+ and \d+ differ"
+)
+#: A `MatchCast` to a size that has been bound.
+OF_VARIABLE = r"dimension \d+: expected [a-z]\w* = \d+(?=.*\[SI\.MATCHCAST\.TENSOR\.EVAL\])"
 #: What a message says -> what it and the program have to say besides, and the folder.
 MESSAGES = [
-    (r"@index_tensor" + OUTSIDE, counts_from_the_end, "negative-index-of-a-tensor"),
-    (r"@broadcast_to" + OUTSIDE, repeats_no_one, "broadcast-of-a-symbolic-size"),
+    (r"@index_tensor\d*" + OUTSIDE, counts_from_the_end, "negative-index-of-a-tensor"),
+    (r"@slice_scatter\d*" + OUTSIDE, reads_behind, "slice-scatter-beyond-the-updates"),
+    (rf"the source fails[\w ]*(, the target gives a value)?: ({OF_SIZES}) \[PURE\.ERR\.OP\]", always, "product-of-unequal-sizes"),
     (
-        r"@max_pool2d_backward: `maxpool_grad_argmax_v0\[([-\d, ]+)\]` is outside of the shape \[([\d, ]+)\]",
+        r"^(FoldConstant|DeadCodeElimination): the source fails outside of DataflowBlocks, the target gives a value",
+        always,
+        "unused-call-outside-of-blocks",
+    ),
+    (r"the variable storage\w* has no value here|`storage\w*` is not (bound|in scope)", always, "planned-storage-of-a-branch"),
+    (r"@broadcast_to\d*" + OUTSIDE, repeats_no_one, "broadcast-of-a-symbolic-size"),
+    (
+        r"@max_pool2d_backward\d*: `maxpool_grad_argmax_v0\[([-\d, ]+)\]` is outside of the shape \[([\d, ]+)\]",
         reads_behind,
         "max-pool-backward-behind-the-gradient",
     ),
@@ -160,6 +252,10 @@ MESSAGES = [
         asks_for,
         "topk-places-as-uint32",
     ),
+    (rf"the source fails[\w ]*, the target gives a value: {OF_VARIABLE}, found 0 ", always, "cast-to-a-size-of-another-cast"),
+    (rf"^Normalize: .* the target fails: {OF_VARIABLE}, found \d+ ", always, "sizes-of-a-flattened-sequence"),
+    (r"the stride 0 is not possible \[PURE\.ERR\.OP\].*@shape_func\d*: division of -?\d+ by zero", always, "division-by-zero"),
+    (r"the target fails: sort raised an error: Unsupported input dtype: (bool|int8) ", always, "sort-of-booleans"),
 ]
 
 
@@ -188,11 +284,57 @@ def rewritten(text, causes):
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
-def by_message(message, program=None):
+def by_message(message, name="", program=None):
+    """The cause that a message alone says, of a pass on a program."""
     for said, also, folder in MESSAGES:
-        found = re.search(said, message)
+        found = re.search(said, f"{name}: {message}")
         if found and also(found, program):
             return folder
+    return None
+
+
+def field(form, name):
+    """A text, or a list of texts, of a form of the ledger; None if it does not have it."""
+    found = re.search(rf'\b{name}: ("(?:[^"\\]|\\.)*"|\[[^]]*\])', form)
+    return found and ast.literal_eval(found[1])
+
+
+#: A message that says nothing of the operator, which a program may have beside the one that is refused.
+VAGUE = ("Divide by zero", "CodeGenVM")
+
+
+def refusals():
+    """The forms of refusals by what they say, on any path: the message, the operators, the attributes, and the cause."""
+    for form in LEDGER.read_text().splitlines():
+        message, path = field(form, "message"), field(form, "path") or "pipeline"
+        if "(kind: refused" in form and message and path.startswith("pipeline") and field(form, "stage") != "parse":
+            attributes = [mark for mark in field(form, "with") or () if "=" in mark]
+            yield message, field(form, "operators") or (), attributes, field(form, "finding") or field(form, "reason")
+
+
+def left_to_others():
+    """The operators that TVM's pipeline leaves to passes of others."""
+    for statement in ast.parse((ADAPTER / "run.py").read_text()).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "LEFT_TO_OTHERS":
+            return ast.literal_eval(statement.value)
+    raise ValueError("run.py does not say what is left to others")
+
+
+def by_refusal(message, text, is_smallest=False):
+    """Why a release refuses a program. The cause of a vague message is that of the smallest program with it."""
+    left = re.search(r"CodeGenVM\w* cannot .*?\b(?:relax|R)\.([\w.]+)", message)
+    if left and left[1] in left_to_others():
+        return "an operator that TVM leaves to the passes of others"
+    if any(word in message for word in VAGUE) and not is_smallest:
+        return None
+    # All sizes of the result of a call are known if all sizes in the program are.
+    if left and not re.search(r"T\.int64\(\)|ndim=|R\.(Tensor|Shape|Object)\b(?!\()", text):
+        return None
+    called, said = set(re.findall(r"\bR\.([\w.]+)\(", text)), re.sub(r"\d+", "#", message)
+    for form, operators, attributes, cause in refusals():
+        has = not operators or any(fnmatch.filter(called, name.removeprefix("relax.")) for name in operators)
+        if form in said and has and all(mark.replace("*", "") in text for mark in attributes):
+            return cause
     return None
 
 
@@ -221,7 +363,7 @@ class Judge:
         avoided = rewritten(text, [cause for cause in causes if cause[3] is AVOID])
         lines = [line for line in self.ask(self.file("avoided.py", avoided)) if name in (line.get("pass"), line.get("refuses"))]
         wrong = [line for line in lines if is_wrong(line)]
-        said = [by_message(line.get("message") or "", avoided) for line in wrong]
+        said = [by_message(line.get("message") or "", name, avoided) for line in wrong]
         if all(said):
             return sorted(set(said)) if lines else None
         models = [cause for cause in causes if cause[3] is MODEL]

@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 from differences import RELEASES, ROOT, entry
-from known_causes import Judge, by_message
+from known_causes import Judge, by_message, by_refusal
 
 #: The passes in front of which a program with local functions has to be lifted.
 LIFTED = "LambdaLift,default"
@@ -33,7 +33,6 @@ LIFTED = "LambdaLift,default"
 KNOWN = {
     "a tensor is read that was not written in every element": "sum-of-nothing-unwritten",
     "of the storage was never written [MEM.UNWRITTEN]": "sum-of-nothing-unwritten",
-    "found 0 [SI.MATCHCAST.TENSOR.EVAL]": "cast-to-a-size-of-another-cast",
     "CanProveDivisible(info.padding_factor, divisor)": "reshape-pattern-of-a-computed-size",
     "the body is Object, where the function returns": "field-of-a-closure-result",
     "hint_on_device": "no pass of the default pipeline lowers it; RealizeVDevice does",
@@ -51,6 +50,8 @@ KNOWN = {
 LEAST, MOST = 6, 60
 #: What a program has -> what shows it.
 MARKS = {"control flow": r"\n +if ", "symbolic shapes": r"= T\.int64\(\)", "PrimFuncs": r"@T\.prim_func"}
+#: How often the pipeline runs on smaller programs in the search of what a release refuses.
+REDUCE = 60
 #: The edition that all releases claim.
 EDITION = "2024-04"
 #: The part of the verdicts on passes of Relax that has to be decided.
@@ -107,6 +108,15 @@ def blamed(tool, path, start, release, args, passes=()):
     return lines or [{"refuses": None, "message": said.stderr.strip()}]
 
 
+def smallest(tool, path, start, release, args):
+    """The smallest program for which the same pass is to blame for the same reason."""
+    command = [tool, "blame", path, "--entry", start, "--adapter", f"tvm@{release}", "--format", "json", "--runs", "3"]
+    command += ["--reduce", str(REDUCE), "--timeout", "1800", "--pipeline", args.pipeline]
+    said = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
+    found = [json.loads(line)["smallest"] for line in said if line.startswith("{") and "smallest" in json.loads(line)]
+    return found[-1] if found else path.read_text()
+
+
 def known(message):
     return next((folder for said, folder in KNOWN.items() if said in message), None)
 
@@ -114,8 +124,8 @@ def known(message):
 class Table:
     """The verdicts of a release."""
 
-    def __init__(self, judge):
-        self.judge = judge
+    def __init__(self, judge, reduce):
+        self.judge, self.reduce = judge, reduce
         self.of_pass = collections.defaultdict(collections.Counter)
         self.said, self.is_wrong = [], False
 
@@ -135,13 +145,17 @@ class Table:
         for broken in line.get("contracts", []):
             self.explain(f"{name}, {line['pass']}: a contract is broken", json.dumps(broken), line["pass"], path)
         if "refuses" in line:
-            self.explain(f"{name}: refused by {line['refuses'] or 'TVM'}", line["message"], line["refuses"], path)
+            self.explain(f"{name}: refused by {line['refuses'] or 'TVM'}", line["message"], line["refuses"], path, True)
 
-    def explain(self, what, message, must_be_known, path=None):
+    def explain(self, what, message, must_be_known, path=None, refuses=False):
         """A verdict for which the pass that it names is to blame must be known."""
-        folder = by_message(message, path and path.read_text()) or known(message)
+        folder = by_message(message, must_be_known or "", path and path.read_text()) or known(message)
+        if refuses:
+            folder = folder or by_refusal(message, path.read_text())
         if must_be_known and not folder:
             folder = " and ".join(self.judge.causes(path.read_text(), must_be_known) or []) or None
+        if refuses and not folder:
+            folder = by_refusal(message, self.reduce(path), True)
         self.is_wrong |= bool(must_be_known) and folder is None
         self.said.append(f"{what}: {folder or ' '.join(message.split())[:300]}")
 
@@ -173,7 +187,8 @@ def main():
         made = generated(args.tool, args.generated, args.first, folder) if args.generated else None
         for release in args.releases.split(","):
             ask = lambda path, release=release: blamed(args.tool, path, "main", release, args)
-            table = Table(Judge(args.tool, folder, args.runs, EDITION, ask))
+            reduce = lambda path, release=release: smallest(args.tool, path, "main", release, args)
+            table = Table(Judge(args.tool, folder, args.runs, EDITION, ask), reduce)
             for path in made or programs(release):
                 start = entry(args.tool, path) if fnmatch.fnmatch(path.name, args.only) else None
                 if start is not None:

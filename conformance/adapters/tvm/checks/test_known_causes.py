@@ -3,7 +3,7 @@
 import tempfile
 import unittest
 
-from known_causes import CAUSES, Judge, by_message, rewritten
+from known_causes import CAUSES, Judge, by_message, by_refusal, rewritten
 
 PROGRAM = """
 @I.ir_module
@@ -62,14 +62,41 @@ class Messages(unittest.TestCase):
         self.assertIsNone(read("index_tensor", "4, 0", "4, 3"))
         self.assertIsNone(read("index_tensor", "-5, 0", "4, 3"))
         self.assertIsNone(read("take", "-1, 0", "4, 3"))
+        # The second function of the name.
+        self.assertEqual(read("index_tensor1", "-1, 0", "4, 3"), "negative-index-of-a-tensor")
+
+    def test_sizes_that_are_not_compared(self):
+        by_sizes = lambda why: by_message(f"the source fails outside of DataflowBlocks, the target gives a value: {why}")
+        self.assertEqual(by_sizes("the data has 1 channels, the weight takes 2 [PURE.ERR.OP]"), "product-of-unequal-sizes")
+        divided = "an integer is divided by zero [PURE.ERR.OP]"
+        self.assertIsNone(by_sizes(divided))
+        error = f"the source fails outside of DataflowBlocks, the target gives a value: {divided}"
+        self.assertEqual(by_message(error, "FoldConstant"), "unused-call-outside-of-blocks")
+        self.assertIsNone(by_message(error, "LegalizeOps"))
+
+    def test_refusals_by_the_ledger(self):
+        said = "InternalError: repeat only accepts `repeats >= 1`, but got repeats = 0"
+        self.assertEqual(by_refusal(said, "y = R.repeat(x, 0)"), "repeat-no-times")
+        self.assertIsNone(by_refusal(said, "y = R.tile(x, 0)"))
+        vague = "InternalError: Check failed: pb->value != 0 (0 vs. 0) : Divide by zero"
+        self.assertIsNone(by_refusal(vague, "y = R.mean(x)"))
+        self.assertEqual(by_refusal(vague, "y = R.mean(x)", True), "mean-of-nothing")
+        left = "an operator that TVM leaves to the passes of others"
+        said = "CodeGenVM cannot emit this Relax operator directly. Offending call: R.{}"
+        self.assertEqual(by_refusal(said.format("ewise_fma(x, x, x)"), "y = R.ewise_fma(x, x, x)"), left)
+        add = lambda text, is_smallest: by_refusal(said.format("add(x, y)"), text, is_smallest)
+        symbolic = 'def main(x: R.Tensor(("n",))): n = T.int64()'
+        self.assertEqual(add(symbolic, True), "sum-of-unknown-sizes")
+        self.assertIsNone(add(symbolic, False))
+        self.assertIsNone(add("def main(x: R.Tensor((2,)))", True))
 
     def test_only_what_the_program_asks_for(self):
         said = "the target fails: topk raised an error: Unsupported output dtype: uint32 [PURE.ERR.OP]"
         asked = lambda dtype: f'        y = R.topk(x, k=2, axis=-1, ret_type="both", largest=True, dtype="{dtype}")\n'
-        self.assertEqual(by_message(said, asked("uint32")), "topk-places-as-uint32")
+        self.assertEqual(by_message(said, program=asked("uint32")), "topk-places-as-uint32")
         # A pass has changed the data type.
-        self.assertIsNone(by_message(said, asked("int32")))
-        self.assertIsNone(by_message(said, asked("uint64")))
+        self.assertIsNone(by_message(said, program=asked("int32")))
+        self.assertIsNone(by_message(said, program=asked("uint64")))
 
     def test_the_gradient_of_a_pool_reads_behind(self):
         read = lambda index, shape: by_message(
@@ -97,11 +124,12 @@ class Rewriting(unittest.TestCase):
     }
 
     def test_each_cause(self):
-        for cause in CAUSES:
-            if cause[0] in self.CALLS:
-                call, made = self.CALLS[cause[0]]
-                self.assertIn(made, rewritten(f"y = {call}\n", [cause]), cause[0])
-                self.assertIsNone(rewritten("y = R.permute_dims(x)\n", [cause]), cause[0])
+        for folder, (call, made) in self.CALLS.items():
+            causes = [cause for cause in CAUSES if cause[0] == folder]
+            found = [text for cause in causes if (text := rewritten(f"y = {call}\n", [cause]))]
+            self.assertTrue(any(made in text for text in found), (folder, found))
+            for cause in causes:
+                self.assertIsNone(rewritten("y = R.permute_dims(x)\n", [cause]), folder)
 
     def test_bins_of_a_size_stay(self):
         cause = next(cause for cause in CAUSES if cause[0] == "regions-pooled-to-nothing")
