@@ -545,7 +545,7 @@ fn what_a_session_keeps_changes_no_verdict() {
 }
 
 #[test]
-fn beside_large_weights_few_inputs_are_taken_and_again_by_the_next_pass() {
+fn beside_large_weights_the_next_pass_takes_the_same_inputs() {
     let signature = "x: R.Tensor((\"n\", 512), \"float32\"), w: R.Tensor((512, 512), \"float32\")";
     let body = |text: &str| format!("        n = T.int64()\n        a = {text}\n        return a\n");
     let programs = ["R.matmul(x, w)", "R.matmul(x, R.add(w, R.const(0, \"float32\")))", "R.matmul(x, R.abs(w))"];
@@ -554,10 +554,10 @@ fn beside_large_weights_few_inputs_are_taken_and_again_by_the_next_pass() {
     [&first, &second, &wrong].into_iter().for_each(|program| settings.kept.keep(program));
     let compared = |target: &IrModule| refine(&mut Cx::new(), &first, target, "main", &[], &settings).unwrap();
     let (one, other) = (compared(&second), compared(&wrong));
-    assert!(one.verdict == RefinementVerdict::Allowed && (3..8).contains(&one.compared), "{one:?}");
+    assert_eq!(one.verdict, RefinementVerdict::Allowed);
     // They are the same ones, not merely equal.
     let weights =
         |refinement: &Refinement| refinement.inputs.first().and_then(|input| input.last()?.as_tensor().cloned());
     assert!(Arc::ptr_eq(&weights(&one).unwrap().bytes, &weights(&other).unwrap().bytes));
-    assert!(matches!(other.verdict, RefinementVerdict::NotAllowed { .. }), "{other:?}");
+    assert!(matches!(other.verdict, RefinementVerdict::NotAllowed { .. }), "{:?}", other.verdict);
 }
