@@ -186,7 +186,7 @@ impl<'m> Deriver<'_, 'm> {
                 let info = self.placed(call, &args, info);
                 Some(self.closed_info(info))
             }
-            Err(InferError { rule, message, limit }) => {
+            Err(InferError { rule, message, limit, .. }) => {
                 let message = format!("`{}`: {message}", op.op_name);
                 if limit {
                     self.complain(rule!("SI.DERIVE.CALL.OP"), call.span, &|| Complaint::limit(&message));

@@ -278,7 +278,7 @@ fn is_weak(annotation: &StructInfo) -> bool {
 /// Adds the place in the signature to the error of a failed boundary check.
 pub(super) fn at_boundary(stop: Stop, place: &str) -> Stop {
     match stop {
-        Stop::Error(RuntimeError { rule, message }) => Stop::error(rule, format!("{place}: {message}")),
+        Stop::Error(RuntimeError { rule, message, .. }) => Stop::error(rule, format!("{place}: {message}")),
         Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Unknown(_) => stop,
     }
 }

@@ -61,7 +61,7 @@ pub fn default_entry(cx: &mut Cx, module: &IrModule) -> Result<Name, RuntimeErro
     let main = eligible.iter().find(|name| &***name == "main");
     let chosen = main.cloned().ok_or_else(|| {
         let message = format!("the module has no entry point `main`; {}", list(&eligible));
-        RuntimeError { rule: rule!("MOD.MAIN"), message }
+        RuntimeError { rule: rule!("MOD.MAIN"), message, negative: None }
     });
     cx.premise(rule!("MOD.MAIN"), 1, chosen)
 }

@@ -604,3 +604,31 @@ fn a_program_ends_if_it_calls_no_value_and_nothing_calls_itself() {
     assert!(!module(Expr::call(nothing(), vec![]), nothing()));
     assert!(!module(lambda(vec![], nothing()), nothing()));
 }
+
+/// MEM.RELEASED: a closure and a tuple hold what they were made with.
+#[test]
+fn a_closure_and_a_tuple_hold_what_is_released() {
+    let text = r#"
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def inner(w: R.Tensor((), "float32"), q: R.Tensor((), "float32")) -> R.Tensor((), "float32"):
+        z = R.subtract(q, w)
+        return z
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((), "float32")) -> R.Object:
+        cls = Module
+        a = R.add(x, x)
+        f = R.call_packed("vm.builtin.make_closure", cls.inner, a, sinfo_args=(R.Object,))
+        t = R.call_packed("vm.builtin.make_tuple", a, x, sinfo_args=(R.Object,))
+        _ = R.vm.kill_object(a)
+        y = R.call_packed("vm.builtin.invoke_closure", f, x, sinfo_args=(R.Object,))
+        u = R.call_packed("vm.builtin.tuple_getitem", t, R.prim_value(0), sinfo_args=(R.Object,))
+        return LAST
+"#;
+    let tensor = |x: f64| ValueSpec::Tensor(TensorData::from_values(DataType::FLOAT32, &[], &[x]).unwrap());
+    let program = |last: &str| crate::syntax::tvmscript::parse_module(&text.replace("LAST", last)).unwrap();
+    assert_eq!(value(&program("(y, u)"), &[tensor(3.0)]), ValueSpec::Tuple(vec![tensor(3.0), tensor(6.0)]));
+    assert_eq!(failure(&program("a"), &[tensor(3.0)]), rule!("MEM.RELEASED"));
+}

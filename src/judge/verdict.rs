@@ -60,6 +60,8 @@ pub struct RuntimeError {
     pub rule: Rule,
     /// The message for the user.
     pub message: String,
+    /// The negative size of a shape or of a result, if that is the error.
+    pub negative: Option<i64>,
 }
 
 impl fmt::Display for Compatibility {

@@ -191,7 +191,7 @@ fn make_shape(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let made = codes.into_iter().map(|(code, operand)| make_one(m, g, code, operand));
     let sizes = made.collect::<Result<Vec<i64>, Stop>>()?;
     if let Some(size) = sizes.iter().find(|size| **size < 0) {
-        return Err(Stop::error(rule!("SI.DIM.SHAPEEXPR-ERR"), format!("a dimension is {size}")));
+        return Err(Stop::of_size(rule!("SI.DIM.SHAPEEXPR-ERR"), *size, format!("a dimension is {size}")));
     }
     Ok(Value::shape(&sizes))
 }
@@ -317,7 +317,12 @@ fn null_value(_: &mut dyn Host, _: &BuiltinCall<'_>) -> Result<Value, Stop> {
 }
 
 fn make_tuple(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
-    Ok(Value::tuple(g.args.to_vec()))
+    Ok(Value::tuple(held(g.args)))
+}
+
+/// MEM.RELEASED: what is made of values holds them, whoever releases them.
+fn held(values: &[Value]) -> Vec<Value> {
+    values.iter().cloned().map(Value::held_anew).collect()
 }
 
 fn tuple_getitem(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
@@ -328,11 +333,11 @@ fn tuple_getitem(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
 
 // Functions.
 
-/// BUILTIN.MAKE_CLOSURE: a function with its last arguments.
+/// BUILTIN.MAKE_CLOSURE: a function with its last arguments, which it holds (MEM.RELEASED).
 fn make_closure(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     match g.args {
         [callee @ (Value::Closure(_) | Value::PackedFunc(_) | Value::PrimFunc(_)), last @ ..] => {
-            let applied = Applied { callee: callee.clone(), last: last.to_vec() };
+            let applied = Applied { callee: callee.clone(), last: held(last) };
             Ok(Value::Closure(Closure::of_applied(applied).into()))
         }
         [] | [_, ..] => Err(g.misused("a function and what it captures")),

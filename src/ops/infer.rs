@@ -275,10 +275,10 @@ pub(super) fn no_negative_size(info: &StructInfo) -> Result<(), InferError> {
 
 fn no_negative_size_in(info: &StructInfo, seen: &mut VisitedTuples) -> Result<(), InferError> {
     if let StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) = info {
-        match dims.iter().find(|dim| matches!(dim, PrimExpr::IntImm(..0))) {
-            Some(size) => Err(InferError::op(format!("the result would have a dimension of {size}"))),
-            None => Ok(()),
-        }
+        let known = |dim: &PrimExpr| if let PrimExpr::IntImm(size) = dim { Some(*size) } else { None };
+        let negative = dims.iter().filter_map(known).find(|size| *size < 0);
+        let told = |size: i64| InferError::op(format!("the result would have a dimension of {size}"));
+        negative.map_or(Ok(()), |size| Err(InferError { negative, ..told(size) }))
     } else if let StructInfo::Tuple(fields) = info
         && is_new(fields, seen)
     {

@@ -185,6 +185,8 @@ pub struct InferError {
     pub message: String,
     /// Whether a limit of the oracle was reached. Then the call may still be valid.
     pub limit: bool,
+    /// The negative size of the result, if that is the reason.
+    pub negative: Option<i64>,
 }
 
 /// The input of a reference implementation.
@@ -206,7 +208,7 @@ impl InferError {
 
     /// A rejection by one of the operator's own rules.
     pub fn rule(rule: Rule, message: impl Into<String>) -> InferError {
-        InferError { rule, message: message.into(), limit: false }
+        InferError { rule, message: message.into(), limit: false, negative: None }
     }
 
     /// Not a rejection but a limit of the oracle.

@@ -176,6 +176,12 @@ fn the_error_stays_the_same() {
     let of_shape = "        n = T.int64()\n        return R.shape([1, 1, n - 4])\n";
     allowed(signature, of_operator, of_shape);
     assert_eq!(broken(signature, of_shape, of_operator), rule!("OPT.ERROR-IDENTITY"));
+    // Another size, and an operator that fails in another way, are other checks.
+    let of_other_size = "        n = T.int64()\n        return R.shape([1, 1, n - 5])\n";
+    assert_eq!(broken(signature, of_operator, of_other_size), rule!("OPT.ERROR-IDENTITY"));
+    let of_elements = "        y = R.reshape(x, R.shape([7]))\n        return y\n";
+    let negative = "        y = R.zeros(R.shape([-1]), \"float32\")\n        return y\n";
+    assert_eq!(broken(X, of_elements, negative), rule!("OPT.ERROR-IDENTITY"));
 }
 
 #[test]

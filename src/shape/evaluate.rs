@@ -39,7 +39,10 @@ fn too_large(e: &PrimExpr, exact: &BigInt) -> RuntimeError {
 pub fn dimension(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<i64, RuntimeError> {
     match evaluate(cx, e, lookup) {
         Ok(size) if cx.premise(rule!("SI.DIM.SHAPEEXPR-ERR"), 1, size >= 0) => Ok(size),
-        Ok(size) => Err(error(rule!("SI.DIM.SHAPEEXPR-ERR"), format!("the dimension `{e}` is {size}"))),
+        Ok(size) => {
+            let negative = error(rule!("SI.DIM.SHAPEEXPR-ERR"), format!("the dimension `{e}` is {size}"));
+            Err(RuntimeError { negative: Some(size), ..negative })
+        }
         Err(unbound) if unbound.rule == rule!("SI.DIM.UNBOUND-ERR") => Err(unbound),
         Err(RuntimeError { message, .. }) => {
             cx.conclude(rule!("SI.DIM.SHAPEEXPR-ERR"), Err(error(rule!("SI.DIM.SHAPEEXPR-ERR"), message)))
@@ -48,7 +51,7 @@ pub fn dimension(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option
 }
 
 fn error(rule: Rule, message: String) -> RuntimeError {
-    RuntimeError { rule, message: crate::grammar::in_words(message) }
+    RuntimeError { rule, message: crate::grammar::in_words(message), negative: None }
 }
 
 fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<BigInt, RuntimeError> {

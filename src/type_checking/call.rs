@@ -161,7 +161,7 @@ impl<'m> TypeChecker<'_, 'm> {
 
     /// TC.CALL.OP.ERR: a rejection by the macro is a type error of the call.
     fn rejected(&mut self, call: &Call, op: &Op, rejection: InferError) -> Option<Type> {
-        let InferError { rule, message, limit } = rejection;
+        let InferError { rule, message, limit, .. } = rejection;
         if limit {
             let message = format!("`{}`: {message}", op.op_name);
             self.complain(rule!("TC.CALL.OP"), call.span, &|| Complaint::limit(&message));

@@ -20,7 +20,12 @@ pub enum Stop {
 impl Stop {
     /// An error that the text prescribes, under the rule that makes it one.
     pub fn error(rule: Rule, message: impl Into<String>) -> Stop {
-        Stop::Error(RuntimeError { rule, message: in_words(message) })
+        Stop::Error(RuntimeError { rule, message: in_words(message), negative: None })
+    }
+
+    /// An error for a negative size.
+    pub fn of_size(rule: Rule, size: i64, message: impl Into<String>) -> Stop {
+        Stop::Error(RuntimeError { rule, message: in_words(message), negative: Some(size) })
     }
 
     /// A stop at a case that the text does not specify, with the reason.

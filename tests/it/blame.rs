@@ -224,6 +224,30 @@ fn passes_over_prim_funcs_are_judged_in_the_program() {
     assert_eq!((status, &verdicts(&output)[1..4]), (0, &told(&each)[..]), "{output}");
 }
 
+/// What is confirmed is the module at the end, of which the last passes tell only the PrimFuncs.
+#[test]
+fn a_pass_in_front_of_code_generation_is_confirmed() {
+    let lines = |constant: &str| {
+        let stages = [
+            json!({"pass": "LegalizeOps", "text": lowered(constant)}),
+            json!({"pass": "Lower", "prim_funcs": true, "text": prim_func(constant)}),
+            json!({"pass": "code generation"}),
+            json!({"done": true}),
+        ];
+        stages.map(|stage| stage.to_string()).join("\n")
+    };
+    // The recorder is asked a second time, without the pass.
+    let recorder = |without: &str| {
+        format!("read -r line\nprintf '%s\\n' '{}'\nread -r line\nprintf '%s\\n' '{}'\n", lines("2.0"), lines(without))
+    };
+    for (without, verdict) in [("1.0", "allowed"), ("2.0", "not allowed")] {
+        let (_, output, _) = blamed_with(&[], &[], &recorder(without));
+        let last = verdicts(&output).pop();
+        let expected = ("the pipeline without LegalizeOps".to_string(), verdict.to_string());
+        assert_eq!(last, Some(expected), "{output}");
+    }
+}
+
 /// The instructions run here, and the compiled function of the library where it is.
 #[test]
 fn generated_code_is_judged() {

@@ -24,13 +24,13 @@ use super::budget::StepBudget;
 use super::given::{self, EntryArguments};
 use super::options::{self, ReportFormat};
 use super::{CommandResult, Exit, Failure, input, print, print_json, print_program, value};
-use apart::with_stand_ins;
+use apart::{StandInReads, with_stand_ins};
 use ask::adapters::{Adapter, TvmVersion};
 use ask::process::{CommandLine, Interrupt};
 use ask::stages::{PassStage, PassStep, Refusal, StageRecorder, StagesError, StagesRequest};
 use bound::bound;
 use campaign::smaller;
-use code::CodeStages;
+use code::{CodeStages, with_prim_funcs};
 use contracts::{BrokenContract, Properties, changes_its_result};
 use params::related;
 use passes::{Steps, steps};
@@ -508,9 +508,15 @@ impl Blamer<'_> {
         dialect: Dialect,
         stage: &PassStage,
     ) -> Result<Option<PassVerdict>, Failure> {
-        let Some((before, after)) = with_stand_ins(&record.last, module) else { return Ok(None) };
-        let verdict = self.judge(&before, &after, dialect, Some(&stage.pass))?;
-        Ok(Some(verdict).filter(|verdict| matches!(verdict, PassVerdict::Allowed { .. })))
+        for reads in [StandInReads::All, StandInReads::Operands] {
+            let Some((before, after)) = with_stand_ins(&record.last, module, reads) else { break };
+            match self.judge(&before, &after, dialect, Some(&stage.pass))? {
+                allowed @ PassVerdict::Allowed { .. } => return Ok(Some(allowed)),
+                PassVerdict::Open(_) => {}
+                PassVerdict::Unchanged | PassVerdict::NotAllowed { .. } => break,
+            }
+        }
+        Ok(None)
     }
 
     /// Keeps what matters of the judgement on a pass, and prints it.
@@ -540,7 +546,14 @@ impl Blamer<'_> {
         // The name of a part follows the name of its pass.
         let names = blamed.split(", ").filter_map(|name| name.rsplit('/').next()).map(str::to_string);
         let refusal: Option<Refusal> = recorder.record(&self.request(dialect).without(names.collect()), |stage| {
-            last = module_of(&stage).and_then(Result::ok).or(last.take());
+            let made = module_of(&stage).and_then(Result::ok);
+            // The text of a pass over PrimFuncs is not that of the module.
+            let made = match (&last, stage.prim_funcs) {
+                (Some(program), true) => made.map(|made| with_prim_funcs(program, made)),
+                (None, true) => None,
+                (Some(_) | None, false) => made,
+            };
+            last = made.or(last.take());
             Ok::<(), Stopped>(())
         })?;
         let verdict = match (refusal, last) {

@@ -36,7 +36,11 @@ pub(in crate::ops) fn fail(message: impl Into<String>) -> Stop {
 impl From<InferError> for Stop {
     /// A rejection by inference becomes an error in a program that runs unchecked. A limit of inference ends the run.
     fn from(error: InferError) -> Stop {
-        if error.limit { Stop::OutOfFuel } else { fail(error.message) }
+        match error.negative {
+            _ if error.limit => Stop::OutOfFuel,
+            Some(size) => Stop::of_size(rule!("PURE.ERR.OP"), size, error.message),
+            None => fail(error.message),
+        }
     }
 }
 

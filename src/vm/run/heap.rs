@@ -92,7 +92,7 @@ fn size_in(heap: Option<&Tensor>, v: &ShapeVar) -> Option<i64> {
 
 /// SI.DIM.SHAPEEXPR-ERR: the error for a negative size.
 pub(super) fn negative(size: i64) -> Stop {
-    Stop::error(rule!("SI.DIM.SHAPEEXPR-ERR"), format!("a dimension is {size}"))
+    Stop::of_size(rule!("SI.DIM.SHAPEEXPR-ERR"), size, format!("a dimension is {size}"))
 }
 
 /// A variable without a value is excluded by the static checks, so the case is unspecified.

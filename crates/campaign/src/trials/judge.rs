@@ -285,7 +285,8 @@ impl CompiledProgram for ReportedRun {
                 (value, effects.clone())
             }
             TrialAnswer::Fails(message, effects) => {
-                (Ending::Error(RuntimeError { rule: self.rule, message: message.clone() }), effects.clone())
+                let error = RuntimeError { rule: self.rule, message: message.clone(), negative: None };
+                (Ending::Error(error), effects.clone())
             }
             TrialAnswer::Open(reason) => (Ending::Unknown(reason.clone()), Vec::new()),
         };

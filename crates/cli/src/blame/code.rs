@@ -136,7 +136,7 @@ impl Blamer<'_> {
 }
 
 /// The program with these `PrimFunc`s.
-fn with_prim_funcs(program: &IrModule, made: IrModule) -> IrModule {
+pub(super) fn with_prim_funcs(program: &IrModule, made: IrModule) -> IrModule {
     let mut program = program.clone();
     for (var, func) in made.funcs {
         if !matches!(func, GlobalFunc::PrimFunc(_)) {
