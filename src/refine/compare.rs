@@ -15,7 +15,7 @@ use super::{Deviation, Observed, RefineError, RefinementVerdict, Settings, unkno
 use crate::arguments::{ArgumentSource, largest_size};
 use crate::book::Rule;
 use crate::derivation::inferred_results;
-use crate::eval::RunObserver;
+use crate::eval::{EvalOptions, RunObserver};
 use crate::grammar::{IrModule, Name, TensorData};
 use crate::judge::{Cx, Ending};
 use crate::number::FloatType;
@@ -204,6 +204,7 @@ impl<'a> RefinementComparison<'a> {
             registry: registry.clone(),
             shared: settings.shared.clone(),
             fuel: settings.fuel,
+            memory: settings.memory.max(EvalOptions::default().memory),
             compiled: None,
         };
         let (source, target) = (subject(source), Subject { compiled, ..subject(target) });
