@@ -16,6 +16,7 @@ use super::{Deviation, Observed, RefineError, RefinementVerdict, Settings, unkno
 use crate::arguments::{ArgumentSource, Draw, is_around_constants, largest_size};
 use crate::book::Rule;
 use crate::derivation::inferred_results;
+use crate::eval::EvalOptions;
 use crate::grammar::{Binder, Function, IrModule, Name, TensorData};
 use crate::judge::{Cx, Ending};
 use crate::number::FloatType;
@@ -205,6 +206,7 @@ impl<'a> RefinementComparison<'a> {
             shared: settings.shared.clone(),
             fuel: settings.fuel,
             kept: unknown.is_empty().then(|| settings.kept.clone()),
+            memory: settings.memory.max(EvalOptions::default().memory),
             compiled: None,
         };
         let (source, target) = (subject(source), Subject { compiled, ..subject(target) });

@@ -80,7 +80,8 @@ pub struct Settings {
     pub steps: u64,
     /// How many steps one run may take.
     pub fuel: u64,
-    /// The maximum number of bytes of the arguments of one run, as far as their sizes are chosen.
+    /// The maximum number of bytes of the arguments of one run, as far as their sizes are chosen; and of the values of
+    /// a run, where that is more than usual.
     pub memory: u64,
     /// Whether the ring is asked too if floats already show a difference that is not allowed.
     pub both: bool,

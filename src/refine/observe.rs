@@ -49,6 +49,8 @@ pub(super) struct Subject<'m> {
     pub(super) fuel: u64,
     /// The runs that the session keeps; `None` if they depend on the other program too.
     pub(super) kept: Option<Rc<KeptRuns>>,
+    /// How many bytes its values may take.
+    pub(super) memory: u64,
     /// The compiled program to run in place of the module.
     pub(super) compiled: Option<&'m dyn CompiledProgram>,
 }
@@ -73,8 +75,8 @@ impl<'m> Subject<'m> {
             return self.observe_compiled(compiled, cx, args, noise);
         }
         let (results, registry) = (self.results.clone(), self.registry.clone());
-        let (shared, fuel) = (Some(self.shared.clone()), self.fuel);
-        let options = EvalOptions { results, registry, noise, watch, shared, fuel, ..EvalOptions::default() };
+        let (shared, fuel, memory) = (Some(self.shared.clone()), self.fuel, self.memory);
+        let options = EvalOptions { results, registry, noise, watch, shared, fuel, memory, ..EvalOptions::default() };
         let args = from_specs(args, &options.registry)?;
         options.noise.iter().for_each(|noise| noise.look_at(&args));
         Ok(evaluate_then(cx, self.module, self.entry, args.clone(), &options, |machine, run| {

@@ -186,8 +186,8 @@ fn run_once(
 fn run(subject: &Subject<'_>, cx: &Cx, args: &[ValueSpec], seed: DrawSeed) -> Result<(RingResult, u64), RefineError> {
     let (results, registry) = (subject.results.clone(), subject.registry.clone());
     let ring = Some(seed.reading);
-    let shared = Some(subject.shared.clone());
-    let options = EvalOptions { results, registry, fuel: subject.fuel, ring, shared, ..EvalOptions::default() };
+    let (shared, fuel, memory) = (Some(subject.shared.clone()), subject.fuel, subject.memory);
+    let options = EvalOptions { results, registry, fuel, memory, ring, shared, ..EvalOptions::default() };
     let mut places = Places { next: seed.seed << 32, few: seed.coincide.then_some(FEW) };
     let args: Vec<Value> = from_specs(args, &options.registry)?.iter().map(|value| drawn(value, &mut places)).collect();
     let ended = |fuel: u64, run: EvalRun| (seen(run, &args), options.fuel.saturating_sub(fuel));

@@ -36,7 +36,6 @@ use params::related;
 use passes::{Steps, steps};
 use relax_spec::arguments::{largest_size, linked};
 use relax_spec::book::Edition;
-use relax_spec::eval;
 use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
 use relax_spec::reading;
@@ -68,7 +67,7 @@ adapter could not start; 5 a verdict is undecided, and no pass is to blame.")]
 pub struct Args {
     /// The program: TVMScript (.py), RON or JSON; `-` is standard input
     #[arg(value_name = "FILE")]
-    file: PathBuf,
+    pub(super) file: PathBuf,
     /// `tvm` (all releases), `tvm@0.26`, or `tvm@/path/to/python`
     #[arg(long, value_name = "NAME")]
     adapter: String,
@@ -100,7 +99,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
     #[command(flatten)]
-    given: EntryArguments,
+    pub(super) given: EntryArguments,
     /// How many generated inputs to try for each pass
     #[arg(long, value_name = "N", default_value_t = 20)]
     runs: usize,
@@ -211,7 +210,7 @@ pub fn run(args: &Args) -> CommandResult {
     let entry = given::entry(&mut args.budget.cx(), &source, args.entry.as_deref())?;
     let given = match args.given.is_empty() {
         true => Vec::new(),
-        false => vec![args.given.load(linked(&source, &entry), eval::EvalOptions::default().memory)?],
+        false => vec![args.given.load(linked(&source, &entry), args.given.memory())?],
     };
     let steps = match args.passes.as_slice() {
         [] => vec![PassStep { name: args.pipeline.clone(), arguments: None }],
@@ -594,6 +593,7 @@ impl Blamer<'_> {
     fn settings(&self) -> Result<Settings, Failure> {
         let (seed, shared, kept) = (self.args.seed, self.shared.clone(), self.kept.clone());
         let mut settings = Settings { seed, shared, kept, steps: STEPS, ..Settings::runs(self.args.runs) };
+        self.args.budget.allow(&mut settings, &self.args.given);
         self.args.assuming.assume(&mut settings)?;
         Ok(settings)
     }

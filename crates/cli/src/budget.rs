@@ -1,9 +1,11 @@
 //! The limits of a command: time and memory. A command that exceeds them ends without an answer, with exit status 5.
 
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::{Exit, note, options};
+use super::given::EntryArguments;
+use super::{Exit, input, note, options};
 use relax_spec::judge::{Cx, Fuel};
 use relax_spec::refine::Settings;
 
@@ -14,9 +16,10 @@ pub struct CommandBudget {
     #[arg(long, value_name = "S", default_value = "600", value_parser = options::seconds)]
     timeout: Duration,
     /// Memory limit of the command in bytes, with K, M or G for powers of 1024; beyond it the result is undecided, with
-    /// exit status 5. Enforced on Linux, by sampling many times a second
-    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = options::bytes)]
-    memory: u64,
+    /// exit status 5. Enforced on Linux, by sampling many times a second [default: 1G, and for each byte of the given
+    /// files 64 bytes, or 8 if it is one of arrays]
+    #[arg(long, value_name = "BYTES", value_parser = options::bytes)]
+    memory: Option<u64>,
 }
 
 /// The options of a command that judges.
@@ -58,25 +61,53 @@ pub enum BudgetOverrun {
 /// The interval between checks.
 const TICK: Duration = Duration::from_millis(10);
 
+/// The sizes in bytes of the files that a command reads.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct InputSizes {
+    programs: u64,
+    arrays: u64,
+}
+
+impl InputSizes {
+    /// Of programs at these paths.
+    pub fn of(programs: impl IntoIterator<Item = impl AsRef<Path>>) -> InputSizes {
+        let sizes = programs.into_iter().map(|path| input::size(path.as_ref()));
+        InputSizes { programs: sizes.fold(0, u64::saturating_add), arrays: 0 }
+    }
+
+    /// With the arrays among arguments.
+    pub fn with(self, given: &EntryArguments) -> InputSizes {
+        InputSizes { arrays: given.size(), ..self }
+    }
+
+    /// The memory that judging the programs takes beside what every command may take. A short binding of TVMScript has
+    /// 40 bytes and takes 1,500 while it is checked, and 3,500 while it is written as JSON.
+    fn memory(self) -> u64 {
+        USUAL_MEMORY.saturating_add(self.programs.saturating_mul(64)).saturating_add(self.arrays.saturating_mul(8))
+    }
+}
+
 impl CommandBudget {
     /// The options as limits.
-    pub fn limits(&self) -> CommandLimits {
-        CommandLimits { timeout: self.timeout, memory: Some(self.memory) }
+    pub fn limits(&self, sizes: InputSizes) -> CommandLimits {
+        CommandLimits { timeout: self.timeout, memory: Some(self.memory.unwrap_or_else(|| sizes.memory())) }
     }
 }
 
 impl StepBudget {
     /// The options as limits.
-    pub fn limits(&self) -> CommandLimits {
-        self.budget.limits()
+    pub fn limits(&self, sizes: InputSizes) -> CommandLimits {
+        self.budget.limits(sizes)
     }
 
-    /// Raises the limits of the steps of each run, and of all runs together, to that of the option if it is larger.
-    pub fn allow(&self, settings: &mut Settings) {
+    /// Raises the limits of the steps of each run, and of all runs together, and of the memory of each run, to those of
+    /// the options if they are larger; the given arguments have room in any case.
+    pub fn allow(&self, settings: &mut Settings, given: &EntryArguments) {
         if let Some(fuel) = &self.fuel {
             settings.fuel = settings.fuel.max(fuel.left());
             settings.steps = settings.steps.max(fuel.left());
         }
+        settings.memory = given.memory().max(self.budget.memory.unwrap_or_default());
     }
 
     /// A context that counts its steps, together with those of all contexts made from it.
@@ -99,9 +130,9 @@ fn fuel(text: &str) -> Result<Fuel, String> {
 
 impl TimeBudget {
     /// The options as limits. `memory` is the limit for the tensors and tuples of a run, of which there may be copies.
-    pub fn limits(&self, memory: Option<u64>) -> CommandLimits {
-        let run = memory.unwrap_or(USUAL_MEMORY).saturating_mul(2);
-        CommandLimits { timeout: self.timeout, memory: Some(run.saturating_add(USUAL_MEMORY)) }
+    pub fn limits(&self, memory: u64, sizes: InputSizes) -> CommandLimits {
+        let run = memory.saturating_mul(2);
+        CommandLimits { timeout: self.timeout, memory: Some(run.saturating_add(sizes.memory())) }
     }
 }
 
@@ -177,6 +208,27 @@ mod tests {
         assert_eq!(limits.wait(&soon), Ok(Some(7)));
         drop(give);
         assert_eq!(limits.wait(&given), Ok(None));
+    }
+
+    #[test]
+    fn what_is_given_has_room() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let (program, array) = (dir.path().join("program.py"), dir.path().join("x.npy"));
+        std::fs::write(&program, [b' '; 100]).unwrap();
+        std::fs::write(&array, [0; 10]).unwrap();
+        let budget = |memory| CommandBudget { timeout: Duration::from_secs(1), memory };
+        let given = EntryArguments::of_files([array]);
+        for paths in [[program.as_path()], [dir.path()]] {
+            let sizes = InputSizes::of(paths);
+            assert_eq!(budget(None).limits(sizes).memory, Some((1 << 30) + 6400));
+            assert_eq!(budget(None).limits(sizes.with(&given)).memory, Some((1 << 30) + 6480));
+            assert_eq!(budget(Some(7)).limits(sizes).memory, Some(7));
+        }
+        for (memory, held) in [(None, (1 << 30) + 10), (Some(1 << 33), 1 << 33)] {
+            let mut settings = Settings::runs(1);
+            StepBudget { budget: budget(memory), fuel: None }.allow(&mut settings, &given);
+            assert_eq!(settings.memory, held);
+        }
     }
 
     #[test]

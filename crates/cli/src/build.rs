@@ -23,7 +23,7 @@ use relax_spec::vm;
 pub struct Args {
     /// TVMScript (.py), RON, JSON or Relay (.relay); `-` is standard input
     #[arg(value_name = "FILE")]
-    file: PathBuf,
+    pub(super) file: PathBuf,
     #[command(flatten)]
     selected: input::Selected,
     /// Write the executable into a file

@@ -56,7 +56,7 @@ The nearest relax-spec.toml, in the directory of FILE or above it (for `-`, in t
   A01 = \"literal\"            # this erratum in a reading of its own")]
 pub struct Args {
     #[arg(value_name = "FILE", required = true)]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     #[command(flatten)]
     selected: input::Selected,
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]

@@ -22,7 +22,7 @@ use relax_spec::syntax::tvmscript::{self, Dialect};
 pub struct Args {
     /// TVMScript (.py), RON, JSON or Relay (.relay); `-` is standard input
     #[arg(value_name = "FILE")]
-    file: PathBuf,
+    pub(super) file: PathBuf,
     /// The form of FILE, if its name does not tell
     #[arg(long, value_enum)]
     from: Option<From>,

@@ -127,7 +127,7 @@ pub fn run(args: &Args) -> CommandResult {
     let paths = paths(args)?;
     let given = match args.given.is_empty() {
         true => Vec::new(),
-        false => vec![args.given.load(linked(&module, &entry), eval::EvalOptions::default().memory)?],
+        false => vec![args.given.load(linked(&module, &entry), args.given.memory())?],
     };
     let made = GeneratedInputs::of(args, &module, &entry, &given)?;
     let interrupt = interrupt()?;

@@ -1,6 +1,7 @@
 //! Arguments as they are given: values, and arrays in files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -37,6 +38,17 @@ enum ArgumentSpec {
     Tuple(Vec<ArgumentSpec>),
 }
 
+impl ArgumentSpec {
+    /// The files that it names.
+    fn paths(&self) -> Vec<&Path> {
+        match self {
+            ArgumentSpec::Value(_) => Vec::new(),
+            ArgumentSpec::Array { path, name: _ } => vec![path.as_path()],
+            ArgumentSpec::Tuple(fields) => with_stack(|| fields.iter().flat_map(ArgumentSpec::paths).collect()),
+        }
+    }
+}
+
 /// Reads an argument; files are read later.
 fn argument(text: &str) -> Result<ArgumentSpec, String> {
     let text = text.trim();
@@ -59,9 +71,27 @@ fn argument(text: &str) -> Result<ArgumentSpec, String> {
 }
 
 impl EntryArguments {
+    /// Arrays in these files.
+    #[cfg(test)]
+    pub fn of_files(files: impl IntoIterator<Item = PathBuf>) -> EntryArguments {
+        EntryArguments { args: Vec::new(), files: files.into_iter().collect() }
+    }
+
     /// Whether there are no arguments.
     pub fn is_empty(&self) -> bool {
         self.args.is_empty() && self.files.is_empty()
+    }
+
+    /// The bytes of the files of arrays.
+    pub fn size(&self) -> u64 {
+        let paths: BTreeSet<&Path> =
+            self.args.iter().flat_map(ArgumentSpec::paths).chain(self.files.iter().map(PathBuf::as_path)).collect();
+        paths.iter().filter_map(|path| fs::metadata(path).ok()).map(|found| found.len()).fold(0, u64::saturating_add)
+    }
+
+    /// The default of the memory of a run: the usual one, and room for the files of arrays.
+    pub fn memory(&self) -> u64 {
+        eval::EvalOptions::default().memory.saturating_add(self.size())
     }
 
     /// The arguments of a function. Its signature decides if an array can have several meanings. Arrays occupy up to

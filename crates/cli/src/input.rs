@@ -65,6 +65,13 @@ pub fn read(path: &Path) -> Result<SourceFile, InputError> {
     }
 }
 
+/// The bytes of the programs at a path, a directory included. A pipe has none that are known before it is read.
+pub fn size(path: &Path) -> u64 {
+    let path = if path.as_os_str() == "-" { Path::new("/dev/stdin") } else { path };
+    let files = expand(&[path.to_path_buf()]).unwrap_or_default();
+    files.iter().filter_map(|file| fs::metadata(file).ok()).map(|found| found.len()).fold(0, u64::saturating_add)
+}
+
 /// The program files at some paths: a file stands for itself, a directory for all programs in it, in order.
 pub fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, InputError> {
     let mut files = Vec::new();

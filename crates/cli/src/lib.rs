@@ -65,6 +65,8 @@ use std::thread;
 
 use clap::{Parser, Subcommand};
 
+use budget::InputSizes;
+
 use ask::adapters::SetupError;
 use ask::worker::StartError;
 use relax_spec::grammar::{visible, visible_json};
@@ -126,17 +128,19 @@ impl RelaxSpecCommand {
     /// The limits of a command that judges untrusted programs.
     fn limits(&self) -> Option<budget::CommandLimits> {
         match self {
-            RelaxSpecCommand::Check(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Check(args) => Some(args.budget.limits(InputSizes::of(&args.files))),
             RelaxSpecCommand::Run(args) => Some(args.limits()),
-            RelaxSpecCommand::Build(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Build(args) => Some(args.budget.limits(InputSizes::of([&args.file]))),
             RelaxSpecCommand::Vm(args) => args.limits(),
-            RelaxSpecCommand::Judge(args) => Some(args.budget.limits()),
-            RelaxSpecCommand::Normalize(args) => Some(args.budget.limits()),
-            RelaxSpecCommand::Convert(args) => Some(args.budget.limits()),
-            RelaxSpecCommand::Migrate(args) => Some(args.budget.limits()),
-            RelaxSpecCommand::Types(args) => Some(args.budget.limits()),
-            RelaxSpecCommand::Refine(args) => Some(args.budget.limits()),
-            RelaxSpecCommand::Blame(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Judge(args) => Some(args.budget.limits(InputSizes::default())),
+            RelaxSpecCommand::Normalize(args) => Some(args.budget.limits(InputSizes::of([&args.file]))),
+            RelaxSpecCommand::Convert(args) => Some(args.budget.limits(InputSizes::of([&args.file]))),
+            RelaxSpecCommand::Migrate(args) => Some(args.budget.limits(InputSizes::of([&args.file]))),
+            RelaxSpecCommand::Types(args) => Some(args.budget.limits(InputSizes::of([&args.file]))),
+            RelaxSpecCommand::Refine(args) => {
+                Some(args.budget.limits(InputSizes::of([&args.before, &args.after]).with(&args.given)))
+            }
+            RelaxSpecCommand::Blame(args) => Some(args.budget.limits(InputSizes::of([&args.file]).with(&args.given))),
             RelaxSpecCommand::Adapter(_)
             | RelaxSpecCommand::Diff(_)
             | RelaxSpecCommand::Reduce(_)

@@ -46,7 +46,7 @@ cannot be read; 3 an adapter could not start.")]
 pub struct Args {
     /// TVMScript (.py), RON, JSON or Relay (.relay); `-` is standard input
     #[arg(value_name = "OLD")]
-    file: PathBuf,
+    pub(super) file: PathBuf,
     #[command(flatten)]
     selected: input::Selected,
     /// The edition by which the result is to be judged

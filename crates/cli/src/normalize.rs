@@ -23,7 +23,7 @@ use relax_spec::normal_form::normalize_reporting;
 pub struct Args {
     /// TVMScript (.py), RON or JSON; `-` is standard input
     #[arg(value_name = "FILE")]
-    file: PathBuf,
+    pub(super) file: PathBuf,
     #[command(flatten)]
     selected: input::Selected,
     #[command(flatten)]

@@ -21,7 +21,6 @@ use campaign::adequacy::{Adequacy, UnnoticedConstants, adequacy, unnoticed_const
 use relax_spec::arguments::linked;
 use relax_spec::check::check_program;
 use relax_spec::data::json::to_value;
-use relax_spec::eval;
 use relax_spec::findings::Severity;
 use relax_spec::grammar::{Binder, IrModule, Name, Span};
 use relax_spec::judge::Cx;
@@ -53,10 +52,10 @@ Exit status: 0 allowed; 1 not allowed; 2 a program is ill-formed or cannot be re
 pub struct Args {
     /// The source: TVMScript (.py), RON or JSON; `-` is standard input
     #[arg(value_name = "BEFORE")]
-    before: PathBuf,
+    pub(super) before: PathBuf,
     /// The target; it may be an executable, as `relax-spec build` writes it, or with --adapter a library that TVM saved
     #[arg(value_name = "AFTER")]
-    after: PathBuf,
+    pub(super) after: PathBuf,
     /// Of Python files with several modules: the name of the class, in both files, or given twice, in BEFORE and in
     /// AFTER
     #[arg(long = "module", value_name = "NAME")]
@@ -66,7 +65,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
     #[command(flatten)]
-    given: EntryArguments,
+    pub(super) given: EntryArguments,
     /// How many generated inputs to try
     #[arg(long, value_name = "N", default_value_t = 100)]
     runs: usize,
@@ -204,7 +203,7 @@ impl Compared<'_> {
         self.well_formed(cx, source, target)?;
         let mut settings =
             Settings { seed: args.seed, exact: args.exact, tolerance: args.tolerance, ..Settings::runs(args.runs) };
-        args.budget.allow(&mut settings);
+        args.budget.allow(&mut settings, &args.given);
         let mut externs = args.externs.bind(&mut settings.registry)?;
         if let RefinementTarget::Library(library) = target {
             library.bind(&mut settings.registry);
@@ -212,7 +211,7 @@ impl Compared<'_> {
         }
         let given: Vec<Vec<ValueSpec>> = match args.given.is_empty() {
             true => Vec::new(),
-            false => vec![args.given.load(linked(source, entry), eval::EvalOptions::default().memory)?],
+            false => vec![args.given.load(linked(source, entry), settings.memory)?],
         };
         given.iter().try_for_each(|one| given::one_for_each_parameter(entry, linked(source, entry), one.len()))?;
         args.assuming.assume(&mut settings)?;

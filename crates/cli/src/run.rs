@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::arrays::write_arrays;
-use super::budget::{CommandLimits, TimeBudget};
+use super::budget::{CommandLimits, InputSizes, TimeBudget};
 use super::choice::{Choosing, JudgementChoice};
 use super::externs::Externs;
 use super::given::{self, EntryArguments};
@@ -90,7 +90,7 @@ pub struct Args {
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
     /// Limit of the bytes that the tensors of the run, including its arguments, and the temporaries of operators use at
-    /// the same time, with K, M or G for powers of 1024 [default: 1G]
+    /// the same time. K, M and G are powers of 1024 [default: 1G, and the size of the files of arrays]
     #[arg(long, value_name = "BYTES", value_parser = options::bytes)]
     memory: Option<u64>,
     /// How operators compute; all ways give the same bits
@@ -118,7 +118,12 @@ pub struct Args {
 impl Args {
     /// The limits of the command.
     pub fn limits(&self) -> CommandLimits {
-        self.budget.limits(self.memory)
+        self.budget.limits(self.memory(), InputSizes::of([&self.file]))
+    }
+
+    /// The limit for the tensors of the run.
+    fn memory(&self) -> u64 {
+        self.memory.unwrap_or_else(|| self.given.memory())
     }
 }
 
@@ -134,7 +139,7 @@ pub fn run(args: &Args) -> CommandResult {
         EvalOptions { trace: args.trace, signature_order: args.signature_order, ..EvalOptions::default() };
     options.results = inferred_results(&cx(), &module);
     options.fuel = options::fuel(args.fuel, || eval::ends(&module));
-    options.memory = args.memory.unwrap_or(options.memory);
+    options.memory = args.memory();
     options.max_depth = args.depth.unwrap_or(options.max_depth);
     options.kernels = args.kernels.kernels()?;
     let externs = args.externs.bind(&mut options.registry)?;
@@ -274,9 +279,8 @@ fn made(args: &Args, module: &IrModule, entry: &str) -> Result<Vec<ValueSpec>, F
     let func =
         linked(module, entry).ok_or_else(|| Failure::unreadable(format!("there is no entry point `{entry}`")))?;
     let (index, attempt) = (usize::try_from(args.seed).unwrap_or(usize::MAX), 0);
-    let memory = EvalOptions::default().memory;
     let arguments =
-        ArgumentSource::of(&[module], 0, memory).for_function(func, &BTreeMap::new(), Draw { index, attempt });
+        ArgumentSource::of(&[module], 0, args.memory()).for_function(func, &BTreeMap::new(), Draw { index, attempt });
     let made = arguments.ok_or_else(|| Failure::unreadable("no argument can be made for the signature"))?;
     made.iter().for_each(|value| note(&format!("--arg '{}'\n", value::argument(value))));
     Ok(made)

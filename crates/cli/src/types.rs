@@ -36,7 +36,7 @@ use server::why::{self, DerivedProgram};
 pub struct Args {
     /// TVMScript (.py), RON or JSON; `-` is standard input
     #[arg(value_name = "FILE")]
-    file: PathBuf,
+    pub(super) file: PathBuf,
     #[command(flatten)]
     selected: input::Selected,
     /// For editors, instead of the program: one JSON object per variable and line, with `function`, `name`, `info`,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
-use super::budget::{CommandBudget, CommandLimits, TimeBudget};
+use super::budget::{CommandBudget, CommandLimits, InputSizes, TimeBudget};
 use super::choice::Choosing;
 use super::externs::Externs;
 use super::given::EntryArguments;
@@ -67,7 +67,7 @@ struct VmRun {
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
     /// Limit of the bytes that the tensors of the run, including its arguments, and the temporaries of operators use at
-    /// the same time, with K, M or G for powers of 1024 [default: 1G]
+    /// the same time. K, M and G are powers of 1024 [default: 1G, and the size of the files of arrays]
     #[arg(long, value_name = "BYTES", value_parser = shared::bytes)]
     memory: Option<u64>,
     /// Maximum depth of calls [default: 50000]
@@ -102,10 +102,17 @@ impl Args {
     /// The limits of the command.
     pub fn limits(&self) -> Option<CommandLimits> {
         match &self.command {
-            VmCommand::Run(args) => Some(args.budget.limits(args.memory)),
-            VmCommand::Verify(args) => Some(args.budget.limits()),
+            VmCommand::Run(args) => Some(args.budget.limits(args.memory(), InputSizes::of([&args.file]))),
+            VmCommand::Verify(args) => Some(args.budget.limits(InputSizes::of([&args.file]))),
             VmCommand::Answer(_) => Some(CommandLimits::without_end()),
         }
+    }
+}
+
+impl VmRun {
+    /// The limit for the tensors of the run.
+    fn memory(&self) -> u64 {
+        self.memory.unwrap_or_else(|| self.given.memory())
     }
 }
 
@@ -138,7 +145,7 @@ fn start(args: &VmRun) -> CommandResult {
     let mut options = vm::VmOptions::new(prelude());
     options.trace = args.trace;
     options.fuel = shared::fuel(args.fuel, || vm::ends(&executable));
-    options.memory = args.memory.unwrap_or(options.memory);
+    options.memory = args.memory();
     options.max_depth = args.depth.unwrap_or(options.max_depth);
     let externs = args.externs.bind(&mut options.registry)?;
     let specs = args.given.load(None, options.memory)?;

@@ -124,6 +124,43 @@ fn what_a_run_may_compute_and_hold_is_limited() {
     assert_eq!(run(&["run", &program, "--memory", "1X"]).0, 2);
 }
 
+/// A chain of additions in one dataflow block.
+fn chain(dir: &TempDir, bindings: usize) -> String {
+    let lines: String = (1..bindings).map(|i| format!("            v{i} = R.add(v{}, x)\n", i - 1)).collect();
+    let text = format!(
+        "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((\"n\", 4), \"float32\")) -> \
+         R.Tensor((\"n\", 4), \"float32\"):\n        with R.dataflow():\n            v0 = R.add(x, x)\n{lines}            \
+         y = R.add(v{}, x)\n            R.output(y)\n        return y\n",
+        bindings - 1
+    );
+    file(dir, "chain.py", text)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_binding_takes_at_most_1500_bytes() {
+    const BINDINGS: usize = 100_000;
+    let dir = TempDir::new().unwrap();
+    let program = chain(&dir, BINDINGS);
+    let memory = (1_500 * BINDINGS).to_string();
+    for command in ["check", "normalize", "build"] {
+        let (status, _, err) = run(&[command, &program, "--memory", &memory]);
+        assert_eq!(status, 0, "{command}: {err}");
+    }
+    assert_eq!(run(&["check", &program, "--memory", "10M"]).0, 5);
+}
+
+#[test]
+#[ignore = "long: a million bindings"]
+fn a_million_bindings_are_within_the_defaults() {
+    let dir = TempDir::new().unwrap();
+    let program = chain(&dir, 1_000_000);
+    for command in [&["check"][..], &["types"], &["normalize"], &["build"], &["convert", "--to", "json"]] {
+        let (status, _, err) = run(&[command, &[&program]].concat());
+        assert_eq!(status, 0, "{command:?}: {err}");
+    }
+}
+
 /// Arguments count as memory like the program's own values. The sizes of a shape argument are checked.
 #[test]
 fn arguments_count_and_are_values() {
