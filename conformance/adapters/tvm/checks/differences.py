@@ -22,7 +22,7 @@ RELEASES = "0.25,0.26,0.27"
 #: Seconds until the first path is answered, TVM's own loading included.
 FIRST = 10
 #: What says that there is no entry point of the usual name.
-ENTRY_POINTS = re.compile(r"possible entry points: (.+) \[MOD\.MAIN\]|`(.+)` is the only entry point")
+ENTRY_POINTS = re.compile(r"possible entry points: (.+) \[MOD\.MAIN\]|`([^`]+)` is the only entry point")
 
 
 def programs(release, files):
