@@ -6,7 +6,8 @@ FILE is a shared library, or a saved executable without compiled functions. `rel
 own machine, and asks this process for each call of a compiled function, by the protocol of `--extern`
 (`conformance/INTERPRETING.md`). The greeting has two fields more: `executable`, as the adapter's question of that name
 gives it, and `keeps`. A call then says which arguments to keep, under which numbers (`keep`), and which are such tensors
-(`kept`). A reply lists the tensors that hold what they held before (`unchanged`) instead of their contents. A function that is compiled as a whole consists of a call of the packed function `compiled.NAME`.
+(`kept`). A reply lists the tensors that hold what they held before (`unchanged`) instead of their contents. A function that
+is compiled as a whole consists of a call of the packed function `compiled.NAME`.
 """
 
 import json
