@@ -183,9 +183,11 @@ impl<'a> Asked<'a> {
         within(STEPS, &base, |cx| oracle::outcome(&mut cx.clone(), &self.case.ask)).ok()
     }
 
-    /// Whether the answer is that of the changed oracle.
+    /// Whether the answer is that of the changed oracle, which is another one than the oracle's own.
     fn is_explained(&self, change: Change, edition: Edition) -> bool {
-        match self.under(change, edition) {
+        // A verdict may agree with another one that has more reasons.
+        let outcome = self.under(change, edition).filter(|outcome| !self.is_right(outcome, edition));
+        match outcome {
             Some(Outcome::Answer { answer, warnings: _ }) => {
                 let case =
                     Case { allow: vec![answer], literal: None, erratum: None, warnings: None, ..self.case.clone() };
@@ -201,8 +203,11 @@ impl<'a> Asked<'a> {
 
     /// Whether the changed oracle still gives the right answer.
     fn holds(&self, change: Change, edition: Edition) -> bool {
-        let verdict = |outcome: Outcome| compare(self.case, &outcome, edition, false).verdict;
-        self.under(change, edition).map(verdict) == Some(CaseVerdict::Agree)
+        self.under(change, edition).is_some_and(|outcome| self.is_right(&outcome, edition))
+    }
+
+    fn is_right(&self, outcome: &Outcome, edition: Edition) -> bool {
+        compare(self.case, outcome, edition, false).verdict == CaseVerdict::Agree
     }
 }
 
@@ -243,12 +248,18 @@ pub fn diagnosis(
     let explained = diagnosis.wrong - left.len();
     if diagnosis.single().is_none() && explained * 100 < diagnosis.wrong * NEARLY_ALL {
         let wrong = of(CaseVerdict::Diverge, WRONG);
-        diagnosis.explanations.splice(0..0, decisive(&wrong, &right, edition));
+        if let Some(decisive) = decisive(&wrong, &right, edition) {
+            // What explains a part of that is a coincidence.
+            let is_all = decisive.explained == wrong.len();
+            diagnosis.explanations.retain(|_| !is_all);
+            diagnosis.explanations.insert(0, decisive);
+        }
     }
     diagnosis
 }
 
-/// The rule on which nearly all wrong answers depend, and the fewest right ones, if these are not too many.
+/// The rule that all wrong answers use and on which nearly all depend, and the fewest right ones, if these are not too
+/// many.
 fn decisive(wrong: &[Asked<'_>], right: &[Asked<'_>], edition: Edition) -> Option<SharedCause> {
     let least = (wrong.len() * NEARLY_ALL).div_ceil(100);
     let rules: BTreeSet<Rule> =
@@ -256,8 +267,8 @@ fn decisive(wrong: &[Asked<'_>], right: &[Asked<'_>], edition: Edition) -> Optio
     let dependences = rules.into_iter().filter_map(|rule| Dependence::of(rule, wrong, right, edition));
     let enough = |found: &Dependence| found.wrong >= least && found.right <= found.wrong * RIGHT_FOR_WRONG;
     let found: Vec<Dependence> = dependences.filter(enough).collect();
-    // Most wrong answers first, then the fewest right ones.
-    let rank = |found: &Dependence| (std::cmp::Reverse(found.wrong), found.right);
+    // A basic rule is one on which right answers depend as well. Of those that are left, the one that is used least.
+    let rank = |found: &Dependence| (found.right as i64 - found.wrong as i64, found.used);
     let first = found.iter().min_by_key(|found| rank(found))?;
     let changes = found.iter().filter(|other| rank(other) == rank(first)).map(|found| Change::Otherwise(found.rule));
     Some(SharedCause { changes: changes.collect(), explained: first.wrong, against: first.right })
@@ -268,6 +279,8 @@ struct Dependence {
     rule: Rule,
     wrong: usize,
     right: usize,
+    /// How many right answers use it.
+    used: usize,
 }
 
 impl Dependence {
@@ -281,15 +294,18 @@ impl Dependence {
             changes.iter().enumerate().filter(|(_, change)| differs(change)).fold(0u32, |bits, (at, _)| bits | 1 << at)
         };
         let is_concerned = |asked: &&Asked<'_>| changes.iter().any(|change| asked.changes.contains(change));
-        if wrong.iter().filter(is_concerned).count() * 100 < wrong.len() * NEARLY_ALL {
+        // An answer that does not use a rule is the same under another one.
+        let is_used = |asked: &&Asked<'_>| asked.rules.contains(rule) || is_concerned(asked);
+        if !wrong.iter().all(|asked| is_used(&asked)) {
             return None;
         }
+        let used = right.iter().filter(is_used).count();
         let [wrong, right] =
             [wrong, right].map(|all| all.iter().filter(is_concerned).map(depends).collect::<Vec<u32>>());
         let count = |all: &[u32], choice: u32| all.iter().filter(|bits| **bits & choice > 0).count();
         let choices = (1..1u32 << changes.len()).map(|choice| (count(&wrong, choice), count(&right, choice)));
         let (wrong, right) = choices.min_by_key(|(wrong, right)| (std::cmp::Reverse(*wrong), *right))?;
-        Some(Dependence { rule, wrong, right })
+        Some(Dependence { rule, wrong, right, used })
     }
 }
 
@@ -336,7 +352,7 @@ impl Asked<'_> {
 mod tests {
     use super::*;
     use ask::conformance;
-    use relax_spec::grammar::Type;
+    use relax_spec::grammar::{PrimExpr, StructInfo, Type};
     use relax_spec::question::{Answer, Ask};
 
     /// The results of an oracle with changes as an implementation, on cases of some chapters.
@@ -416,6 +432,25 @@ mod tests {
                 "{rule}: {diagnosis}"
             );
         }
+    }
+
+    /// A rule that not all wrong answers use is not what is wrong, though most depend on it.
+    #[test]
+    fn a_rule_that_a_wrong_answer_does_not_use_is_not_named() {
+        let other = std::cell::Cell::new(false);
+        let left_datatype = |ask: &Ask, outcome: Outcome| match (ask, &outcome) {
+            (Ask::Lub(Type::Tensor(t1), _), Outcome::Answer { answer: Answer::Type(Type::Tensor(t)), .. }) => {
+                let mut t = *t;
+                t.dtype = t1.dtype;
+                answered(Answer::Type(Type::Tensor(t)))
+            }
+            (Ask::Unify(..), Outcome::Answer { .. }) if !other.replace(true) => {
+                answered(Answer::StructInfo(StructInfo::shape([PrimExpr::IntImm(7)])))
+            }
+            _ => outcome,
+        };
+        let of = diagnosis_of(&[], &left_datatype);
+        assert!(other.get() && of.wrong > 2 && of.single().is_none(), "{of}");
     }
 
     /// A whole judgement the wrong way round, and two independent mistakes.
