@@ -549,6 +549,10 @@ class Module:
         return T.tvm_struct_get(x, 0, 4, "int32")
 
     @T.prim_func
+    def _get_tensor_byte_offset(x: T.handle) -> T.int64:
+        return T.Cast("int64", T.tvm_struct_get(x, 0, 8, "uint64"))
+
+    @T.prim_func
     def _get_tensor_shape_i(x: T.handle, axis: T.int64) -> T.int64:
         return T.int64(7)
 
@@ -574,6 +578,8 @@ class Module:
     assert_eq!(value(&sizes, &[x()]), ints(&[2], &[2.0, 3.0]));
     let direct = |call: &str| run_in(&mut Cx::new().with_edition(Edition::E2024_04), &program(call), &[x()]).0;
     assert_eq!(direct("Module._get_tensor_ndim(x)"), Ending::Value(ValueSpec::Int(2)));
+    // The operator gives a uint64, the function the data type that it declares.
+    assert_eq!(direct("Module._get_tensor_byte_offset(x)"), Ending::Value(ValueSpec::Int(0)));
     // The name alone does not decide: this body says what it gives.
     assert_eq!(direct("Module._get_tensor_shape_i(x, R.prim_value(1))"), Ending::Value(ValueSpec::Int(7)));
 }

@@ -84,11 +84,11 @@ impl<'a> BuiltinCall<'a> {
     }
 
     fn int(&self, i: usize) -> Result<i64, Stop> {
+        let misused = || self.misused(&format!("an integer as argument {i}"));
         match self.at(i)?.as_prim().map(|prim| prim.value) {
             Some(Scalar::Int(value)) => Ok(value),
-            Some(Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_)) | None => {
-                Err(self.misused(&format!("an integer as argument {i}")))
-            }
+            Some(Scalar::UInt(value)) => i64::try_from(value).map_err(|_| misused()),
+            Some(Scalar::Bool(_) | Scalar::Float(_) | Scalar::Ring(_)) | None => Err(misused()),
         }
     }
 

@@ -268,7 +268,7 @@ fn same(before: &[Value], after: &[Value]) -> Drawn {
                 continue;
             }
             (Value::Tensor(x), Value::Tensor(y)) => same_tensor(x, y),
-            (Value::Prim(x), Value::Prim(y)) => same_scalar(x.value, y.value, 0),
+            (Value::Prim(x), Value::Prim(y)) => same_scalar(boxed(x.value), boxed(y.value), 0),
             (Value::Shape(x), Value::Shape(y)) if x == y => Drawn::Same,
             (Value::Str(x), Value::Str(y)) if x == y => Drawn::Same,
             (Value::DataType(x), Value::DataType(y)) if x == y => Drawn::Same,
@@ -283,6 +283,14 @@ fn same(before: &[Value], after: &[Value]) -> Drawn {
         }
     }
     open.map_or(Drawn::Same, Drawn::Open)
+}
+
+/// A boxed integer as it is observed: as a number, whatever its data type.
+fn boxed(scalar: Scalar) -> Scalar {
+    match scalar {
+        Scalar::UInt(number) => Scalar::Int(number as i64),
+        Scalar::Int(_) | Scalar::Bool(_) | Scalar::Float(_) | Scalar::Ring(_) => scalar,
+    }
 }
 
 fn same_tensor(x: &Tensor, y: &Tensor) -> Drawn {

@@ -1,6 +1,7 @@
 //! Allowed optimizations and miscompilations of small programs; the changes of the chapter's worked example are the
 //! first.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::book::{Erratum, Reading, Rule};
 use crate::grammar::{DataType, IrModule, TensorData};
 use crate::judge::Cx;
 use crate::syntax::tvmscript::parse_module;
-use crate::value::ValueSpec;
+use crate::value::{Returned, Value, ValueSpec};
 
 fn main_of(signature: &str, body: &str) -> IrModule {
     let body: String =
@@ -204,6 +205,28 @@ fn nothing_is_said_of_unspecified_programs() {
     let refinement = compare(X, source, "        return x\n");
     assert!(matches!(refinement.verdict, RefinementVerdict::Undecided(_)));
     assert_eq!(refinement.compared, 0);
+    // The target does not run: compiled code may do anything there.
+    let (mut settings, runs) = (Settings::runs(5), Rc::new(Cell::new(0)));
+    let counted = runs.clone();
+    settings.registry.register("count", true, move |_, _| {
+        counted.set(counted.get() + 1);
+        Ok(Returned::Value(Value::int(1)))
+    });
+    let counting = source.replace("relax_spec.raw_int", "count");
+    let run =
+        |source: &str| refine(&mut Cx::new(), &main_of(X, source), &main_of(X, &counting), "main", &[], &settings);
+    assert!(matches!(run(source).unwrap().verdict, RefinementVerdict::Undecided(_)));
+    assert_eq!(runs.get(), 0);
+    assert_eq!(run(&counting).unwrap().verdict, RefinementVerdict::Allowed);
+    assert!(runs.get() > 0);
+}
+
+/// TVM lowers `R.inspect.tensor_byte_offset`, which gives a uint64, to a function that gives an int64.
+#[test]
+fn a_boxed_integer_is_a_number_of_any_data_type() {
+    let boxed = |dtype: &str| format!("        y = R.prim_value(T.{dtype}(3))\n        return (x, y)\n");
+    allowed(X, &boxed("uint64"), &boxed("int64"));
+    broken(X, &boxed("uint64"), &boxed("int64").replace('3', "4"));
 }
 
 /// A function that calls itself for ever.

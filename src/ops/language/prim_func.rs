@@ -48,7 +48,9 @@ pub fn value_of_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value]) 
 fn number_of(dtype: DataType, value: Scalar) -> Prim {
     match value {
         Scalar::Int(number) => Prim::integer(dtype, number),
-        value => Prim { dtype, value },
+        Scalar::UInt(number) => Prim::integer(dtype, number as i64),
+        Scalar::Bool(truth) => Prim::integer(dtype, i64::from(truth)),
+        value @ (Scalar::Float(_) | Scalar::Ring(_)) => Prim { dtype, value },
     }
 }
 

@@ -295,6 +295,9 @@ fn bucketize(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let _held = kernel::beside(m, boundaries.len() as u64)?;
     m.spend((x.len() as u64).saturating_mul(boundaries.len() as u64))?;
     let bounds: Vec<Scalar> = (0..boundaries.len()).filter_map(|i| boundaries.get(i)).collect();
+    if !bounds.is_sorted_by(|a, b| order(*a, *b).is_le()) {
+        return Err(Stop::unspecified("boundaries that do not ascend"));
+    }
     tabulate_out(m, a, |index| {
         let element = at(x, index)?;
         let below = |bound: &&Scalar| match order(**bound, element) {
