@@ -64,10 +64,10 @@ fn section(title: &str, about: &str, drawing: &str) -> String {
 fn grammar(chapter: &str) -> Result<String, String> {
     let mut categories: BTreeMap<&str, Vec<Box<dyn Node>>> = BTreeMap::new();
     for row in chapter.lines().skip_while(|line| *line != "## All nodes").take_while(|line| !line.starts_with("r[")) {
-        if let [_, category, nodes, fields, _] = row.split('|').map(str::trim).collect::<Vec<&str>>().as_slice() {
-            if nodes.contains('`') {
-                categories.entry(category).or_default().extend(forms(nodes, fields));
-            }
+        if let [_, category, nodes, fields, _] = row.split('|').map(str::trim).collect::<Vec<&str>>().as_slice()
+            && nodes.contains('`')
+        {
+            categories.entry(category).or_default().extend(forms(nodes, fields));
         }
     }
     if categories.is_empty() {
