@@ -5,8 +5,8 @@
 
 PYTHON has TVM, NumPy and the package of `crates/python`. PROFILE is the one by which the command and `xtask` were built: `dist`
 is what is published, `release` is optimized less. The parts are those of PARTS, by default all of them; a part that is left out
-stays as it is. The page is `docs/dev/speed.md`, with the plot `docs/dev/speed.svg`. A part that cannot be measured ends the run,
-and nothing is written.
+stays as it is. The page is `spec/src/speed.md` of the book, with the plot `spec/src/speed.svg`. A part that cannot be measured
+ends the run, and nothing is written.
 """
 
 import ast
@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE, PLOT = (ROOT / "docs" / "dev" / name for name in ("speed.md", "speed.svg"))
+PAGE, PLOT = (ROOT / "spec" / "src" / name for name in ("speed.md", "speed.svg"))
 HEADER = "| what | relax-spec | the peer | ratio | at most | |\n| --- | --- | --- | --- | --- | --- |\n"
 
 
@@ -167,7 +167,7 @@ What the oracle takes beside its peers, as `tools/speed_table.py` measured both 
 divided by that of the peer; *at most* is what the project promises, and a ratio that is larger is marked. Only ratios of one
 run mean anything: other machines, and other load, change both times.
 
-![The ratios, with their limits](speed.svg)
+<img src="speed.svg" alt="The ratios, with their limits">
 
 """
 

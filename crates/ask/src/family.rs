@@ -4,13 +4,17 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A variable in the environment of a started process. Its descendants inherit it, and are recognized by it when their
 /// parents have ended.
 pub(super) const MARK: &str = "RELAX_SPEC_STARTED";
 /// The maximum number of searches for new ones before all are ended.
 const ROUNDS: usize = 20;
+/// How often an environment that is empty is read again, and the time between.
+const GLANCES: usize = 5;
+const BETWEEN: Duration = Duration::from_millis(1);
 
 /// A process by its number and start time, because numbers are reused.
 type ProcessKey = (i32, u64);
@@ -25,6 +29,13 @@ pub(super) struct Family {
 struct FoundProcess {
     key: ProcessKey,
     parent: i32,
+}
+
+impl FoundProcess {
+    /// A thread of the kernel, which has no environment. Process 2 starts them.
+    fn is_of_kernel(&self) -> bool {
+        self.key.0 == 2 || self.parent == 2
+    }
 }
 
 impl Family {
@@ -103,9 +114,22 @@ fn found(pid: i32) -> Option<FoundProcess> {
 
 /// Whether the mark is in its environment, as far as that is readable.
 fn is_marked(process: &FoundProcess, mark: &str) -> bool {
-    let environment = fs::read(format!("/proc/{}/environ", process.key.0)).unwrap_or_default();
     let entry = format!("{MARK}={mark}");
-    environment.split(|byte| *byte == 0).any(|other| other == entry.as_bytes())
+    environment(process).split(|byte| *byte == 0).any(|other| other == entry.as_bytes())
+}
+
+/// The environment of a process. While it begins another program, it shows none for a moment.
+fn environment(process: &FoundProcess) -> Vec<u8> {
+    let read = || fs::read(format!("/proc/{}/environ", process.key.0));
+    let mut last = read();
+    for _ in 0..GLANCES {
+        if process.is_of_kernel() || last.as_ref().map_or(true, |shown| !shown.is_empty()) {
+            break;
+        }
+        thread::sleep(BETWEEN);
+        last = read();
+    }
+    last.unwrap_or_default()
 }
 
 #[cfg(unix)]
