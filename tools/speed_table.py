@@ -163,9 +163,9 @@ def plot(rows):
 
 PREFACE = """# Speed
 
-What the oracle takes beside its peers, as `tools/speed_table.py` measured both in the same run. A ratio is the time here
-divided by that of the peer; *at most* is what the project promises, and a ratio that is larger is marked. Only ratios of one
-run mean anything: other machines, and other load, change both times.
+What the oracle takes beside its peers, as `tools/speed_table.py` measured both in the same run. A ratio is the time
+here divided by that of the peer; *at most* is what the project promises, and a larger ratio is marked. Only ratios of
+one run mean anything: other machines, and other load, change both times.
 
 <img src="speed.svg" alt="The ratios, with their limits">
 

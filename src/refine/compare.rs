@@ -7,6 +7,7 @@ use super::agree::{Agreement, finest_in};
 use super::calls::Plan;
 use super::first::{Differing, first_differing_call};
 use super::judge::judge_runs;
+use super::kept::NoiseChoice;
 use super::observe::{CompiledProgram, Subject};
 use super::reach::Reach;
 use super::real::{NEAR_END, RealVerdict, with_real};
@@ -496,8 +497,9 @@ impl<'a> RefinementComparison<'a> {
 
     /// Runs the source once more, with noise. Returns whether the run used any noise.
     fn shadow(&mut self, args: &[ValueSpec], before: &Observed, shadows: &mut Shadows) -> Result<bool, RefineError> {
-        let (seed, plan) = (shadows.runs.len() as u64 + 1, Plan::Repeat(&before.closures));
-        let (shadow, steps, noise) = self.source.observe_noisy(&mut self.cx.clone(), args, plan, (seed, None))?;
+        let choice = NoiseChoice { seed: shadows.runs.len() as u64 + 1, finest: None };
+        let plan = Plan::Repeat(&before.closures);
+        let (shadow, steps, noise) = self.source.observe_noisy(&mut self.cx.clone(), args, plan, choice)?;
         self.steps += steps;
         shadows.note(&noise);
         if !noise.was_asked() {
@@ -510,7 +512,8 @@ impl<'a> RefinementComparison<'a> {
     /// Whether the target computes floats, and does not only move them. A compiled target counts as one that computes.
     fn target_computes(&mut self, args: &[ValueSpec], before: &Observed) -> Result<bool, RefineError> {
         let plan = Plan::Repeat(&before.closures);
-        let (_, steps, noise) = self.target.observe_noisy(&mut self.cx.clone(), args, plan, (1, None))?;
+        let (_, steps, noise) =
+            self.target.observe_noisy(&mut self.cx.clone(), args, plan, NoiseChoice { seed: 1, finest: None })?;
         self.steps += steps;
         Ok(noise.computes() || self.target.compiled.is_some())
     }
@@ -530,8 +533,9 @@ impl<'a> RefinementComparison<'a> {
         of_target.approximates |= shadows.approximates;
         for wanted in counts {
             for seed in of_target.runs.len() as u64..*wanted {
-                let (noise, plan) = ((seed + 1, Some(finest)), Plan::Repeat(&before.closures));
-                let (shadow, steps, noise) = self.target.observe_noisy(&mut self.cx.clone(), args, plan, noise)?;
+                let choice = NoiseChoice { seed: seed + 1, finest: Some(finest) };
+                let plan = Plan::Repeat(&before.closures);
+                let (shadow, steps, noise) = self.target.observe_noisy(&mut self.cx.clone(), args, plan, choice)?;
                 self.steps += steps;
                 of_target.approximates |= noise.approximates();
                 if !noise.was_asked() {

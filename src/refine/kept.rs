@@ -33,13 +33,20 @@ struct KeptProgram {
     in_ring: Vec<KeptDraw>,
 }
 
+/// The noise of a run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct NoiseChoice {
+    pub(super) seed: u64,
+    /// The type with the most digits that it moves; `None` if it moves all.
+    pub(super) finest: Option<FloatType>,
+}
+
 /// What a run depends on, beside the program and the session.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct RunOf<'a> {
     pub(super) entry: &'a str,
     pub(super) args: &'a [ValueSpec],
-    /// The seed of the noise, and the type with the most digits that it moves; `None` for a run without noise.
-    pub(super) noise: Option<(u64, Option<FloatType>)>,
+    pub(super) noise: Option<NoiseChoice>,
 }
 
 /// What a run showed.
@@ -57,8 +64,16 @@ pub(super) struct RunShown {
 struct KeptRun {
     entry: String,
     args: Vec<ValueSpec>,
-    noise: Option<(u64, Option<FloatType>)>,
+    noise: Option<NoiseChoice>,
     shown: RunShown,
+}
+
+/// What a run in the ring depends on, beside the program and the session.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct DrawOf<'a> {
+    pub(super) entry: &'a str,
+    pub(super) args: &'a [ValueSpec],
+    pub(super) seed: DrawSeed,
 }
 
 /// A run in the ring.
@@ -119,31 +134,19 @@ impl KeptRuns {
     }
 
     /// The result of a run in the ring, if it is known.
-    pub(super) fn draw(
-        &self,
-        module: &IrModule,
-        entry: &str,
-        args: &[ValueSpec],
-        seed: DrawSeed,
-    ) -> Option<(RingResult, u64)> {
+    pub(super) fn draw(&self, module: &IrModule, of: DrawOf<'_>) -> Option<(RingResult, u64)> {
         let programs = self.programs.borrow();
         let program = programs.iter().find(|known| std::ptr::eq(&*known.module, module))?;
-        let found = program.in_ring.iter().find(|run| run.entry == entry && run.seed == seed && run.args == args);
-        found.map(|run| run.shown.clone())
+        program.in_ring.iter().find(|run| run.of() == of).map(|run| run.shown.clone())
     }
 
     /// Keeps the result of a run in the ring.
-    pub(super) fn insert_draw(
-        &self,
-        module: &IrModule,
-        (entry, args): (&str, &[ValueSpec]),
-        seed: DrawSeed,
-        shown: (RingResult, u64),
-    ) {
+    pub(super) fn insert_draw(&self, module: &IrModule, of: DrawOf<'_>, shown: (RingResult, u64)) {
         let mut programs = self.programs.borrow_mut();
         let program = programs.iter_mut().find(|known| std::ptr::eq(&*known.module, module));
         if let Some(program) = program.filter(|program| program.in_ring.len() < RUNS) {
-            program.in_ring.push(KeptDraw { entry: entry.to_string(), args: args.to_vec(), seed, shown });
+            let (entry, args) = (of.entry.to_string(), of.args.to_vec());
+            program.in_ring.push(KeptDraw { entry, args, seed: of.seed, shown });
         }
     }
 
@@ -181,5 +184,11 @@ impl KeptRuns {
 impl KeptRun {
     fn of(&self) -> RunOf<'_> {
         RunOf { entry: &self.entry, args: &self.args, noise: self.noise }
+    }
+}
+
+impl KeptDraw {
+    fn of(&self) -> DrawOf<'_> {
+        DrawOf { entry: &self.entry, args: &self.args, seed: self.seed }
     }
 }

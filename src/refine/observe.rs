@@ -6,14 +6,13 @@ use std::rc::Rc;
 
 use super::RefineError;
 use super::calls::{self, Plan};
-use super::kept::{KeptRuns, RunOf, RunShown};
+use super::kept::{KeptRuns, NoiseChoice, RunOf, RunShown};
 use super::observed::{Observed, observed, seen};
 use super::reach::Reach;
 use crate::arguments::linked;
 use crate::eval::{EvalOptions, RunObserver, evaluate_then};
 use crate::grammar::{Function, IrModule, StructInfo};
 use crate::judge::{Cx, Ending};
-use crate::number::FloatType;
 use crate::value::{Effect, Host, Noise, Registry, SharedCalls, Value, ValueSpec, from_specs};
 
 /// A program in another form than a tree; its implementation runs it.
@@ -113,15 +112,16 @@ impl<'m> Subject<'m> {
         cx: &mut Cx,
         args: &[ValueSpec],
         plan: Plan<'_>,
-        (seed, finest): (u64, Option<FloatType>),
+        choice: NoiseChoice,
     ) -> Result<(Observed, u64, Rc<Noise>), RefineError> {
-        let of = RunOf { entry: self.entry, args, noise: Some((seed, finest)) };
+        let of = RunOf { entry: self.entry, args, noise: Some(choice) };
         let kept = self.keeping();
         if let Some(RunShown { observed, steps, noise: Some(noise), .. }) =
             kept.and_then(|kept| kept.run(self.module, of))
         {
             return Ok((observed, steps, noise));
         }
+        let NoiseChoice { seed, finest } = choice;
         let noise = Rc::new(finest.map_or_else(|| Noise::new(seed), |finest| Noise::at_most(seed, finest)));
         let (observed, steps) = self.observe(cx, args, plan, Some(noise.clone()), None)?;
         if let Some(kept) = kept {

@@ -6,6 +6,7 @@ use ndarray::{ArrayD, IxDyn};
 use super::RefineError;
 use super::compare::RefinementComparison;
 use super::folded::folds_constants;
+use super::kept::DrawOf;
 use super::observe::Subject;
 use super::open::LEFT_OPEN;
 use super::real::RealVerdict;
@@ -175,11 +176,12 @@ fn run_once(
     seed: DrawSeed,
 ) -> Result<(RingResult, u64), RefineError> {
     let Some(kept) = subject.keeping() else { return run(subject, cx, args, seed) };
-    if let Some(known) = kept.draw(subject.module, subject.entry, args, seed) {
+    let of = DrawOf { entry: subject.entry, args, seed };
+    if let Some(known) = kept.draw(subject.module, of) {
         return Ok(known);
     }
     let shown = run(subject, cx, args, seed)?;
-    kept.insert_draw(subject.module, (subject.entry, args), seed, shown.clone());
+    kept.insert_draw(subject.module, of, shown.clone());
     Ok(shown)
 }
 

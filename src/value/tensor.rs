@@ -668,7 +668,8 @@ impl Tensor {
     fn take_bytes(&self, bytes: &[u8]) {
         self.0.hash.set(None);
         for_elements!(&mut *self.0.elements.borrow_mut(), array => {
-            if let Some(own) = array.as_slice_mut().and_then(Element::bytes_of_mut).filter(|own| own.len() == bytes.len()) {
+            let own = array.as_slice_mut().and_then(Element::bytes_of_mut);
+            if let Some(own) = own.filter(|own| own.len() == bytes.len()) {
                 own.copy_from_slice(bytes);
                 return;
             }

@@ -231,28 +231,25 @@ class Module:
         assert!(with_stand_ins(&before, &program("i", "x"), StandInReads::Operands).is_none());
     }
 
-    /// The bodies leave open what they give; what a pass made of the calls shows in the stand-ins.
-    #[test]
-    fn a_stand_in_tells_its_arguments_and_its_function() {
-        let functions = r#"
+    /// Functions of two operands, whose bodies leave open what they give, and a caller.
+    fn functions() -> String {
+        let of_two = |name: &str, operator: &str| {
+            format!(
+                "    @T.prim_func(private=True)
+    def {name}(a: T.handle, b: T.handle, c: T.handle):
+        A = T.match_buffer(a, (2,), \"DTYPE\")
+        B = T.match_buffer(b, (2,), \"DTYPE\")
+        C = T.match_buffer(c, (2,), \"DTYPE\")
+        for i in range(2):
+            C[i] = A[i + 7] {operator} B[i]
+"
+            )
+        };
+        let text = r#"
 @I.ir_module
 class Module:
-    @T.prim_func(private=True)
-    def f(a: T.handle, b: T.handle, c: T.handle):
-        A = T.match_buffer(a, (2,), "DTYPE")
-        B = T.match_buffer(b, (2,), "DTYPE")
-        C = T.match_buffer(c, (2,), "DTYPE")
-        for i in range(2):
-            C[i] = A[i + 7] + B[i]
-
-    @T.prim_func(private=True)
-    def g(a: T.handle, b: T.handle, c: T.handle):
-        A = T.match_buffer(a, (2,), "DTYPE")
-        B = T.match_buffer(b, (2,), "DTYPE")
-        C = T.match_buffer(c, (2,), "DTYPE")
-        for i in range(2):
-            C[i] = A[i + 7] - B[i]
-
+SUM
+DIFFERENCE
     @T.prim_func(private=True)
     def h(a: T.handle, n: T.int64):
         A = T.match_buffer(a, (2,), "DTYPE")
@@ -264,6 +261,13 @@ class Module:
         z = CALL
         return z
 "#;
+        text.replace("SUM", &of_two("f", "+")).replace("DIFFERENCE", &of_two("g", "-"))
+    }
+
+    /// What a pass made of the calls shows in the stand-ins.
+    #[test]
+    fn a_stand_in_tells_its_arguments_and_its_function() {
+        let functions = functions();
         let dps = |callee: &str, args: &str| {
             format!("R.call_tir(cls.{callee}, ({args}), out_sinfo=R.Tensor((2,), \"DTYPE\"))")
         };
