@@ -63,7 +63,7 @@ use std::io::{self, IsTerminal as _, Write};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use budget::InputSizes;
 
@@ -89,7 +89,9 @@ struct Cli {
 const EXIT_CODES: &str = "Exit status: 0 as expected; 1 findings or unexpected results, an unexpected pass included; \
 2 usage or unreadable input; 3 the adapter could not start or broke the protocol; 4 nothing ran, or no question was answered; 5 stopped early.";
 
+/// A command is built when the command line names it, or when help lists what each of them does.
 #[derive(Subcommand)]
+#[command(defer = true)]
 enum RelaxSpecCommand {
     Check(check::Args),
     Run(run::Args),
@@ -208,7 +210,7 @@ const STACK: usize = 1 << 30;
 
 /// Runs a command line, the name of the program first, on the streams of the process.
 pub fn command(line: impl IntoIterator<Item = OsString>) -> Exit {
-    let cli = match Cli::try_parse_from(line) {
+    let cli = match parsed(line) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => return refuse(&error),
         Err(error) => error.exit(),
@@ -222,6 +224,17 @@ pub fn command(line: impl IntoIterator<Item = OsString>) -> Exit {
         },
         Err(failure) => Err(failure),
     })
+}
+
+/// The command line, the name of the program first.
+fn parsed(line: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let line: Vec<OsString> = line.into_iter().collect();
+    let mut commands = Cli::command();
+    if line.len() < 2 || line.iter().any(|word| word == "help" || word == "--help" || word == "-h") {
+        commands.build();
+    }
+    let mut matches = commands.try_get_matches_from_mut(line)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut commands))
 }
 
 /// What a command has written, and its exit status.
@@ -238,7 +251,7 @@ pub struct CommandOutput {
 /// Runs a command line that starts no process, the name of the program first, for a caller in the same process. It has
 /// no limits but those of its judgements: only the end of a process would end it early.
 pub fn command_output(line: impl IntoIterator<Item = OsString>) -> CommandOutput {
-    let cli = Cli::try_parse_from(line);
+    let cli = parsed(line);
     let work = move || {
         WRITTEN.set(Some(CommandOutput::default()));
         let exit = match cli {
