@@ -82,6 +82,9 @@ const DRIVERS: &[Driver] = &[
     }),
 ];
 
+/// The drivers that are a whole command, from its start to its end, by name: `check` of the program.
+const COMMANDS: &[(&str, fn() -> String)] = &[("command-check-1000", || sums(1_000))];
+
 /// A function with so many bindings.
 fn function(bindings: impl Iterator<Item = String>, last: &str, ret: &str) -> String {
     let lines: String = bindings.map(|binding| format!("        {binding}\n")).collect();
@@ -178,6 +181,10 @@ fn run_driver(name: &str, times: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+fn known() -> impl Iterator<Item = &'static str> {
+    DRIVERS.iter().map(|(name, _)| *name).chain(COMMANDS.iter().map(|(name, _)| *name))
+}
+
 type Figures = BTreeMap<String, u64>;
 
 fn path() -> PathBuf {
@@ -197,10 +204,10 @@ fn kept() -> Result<Figures, Failure> {
 fn measured(names: &[&str]) -> Result<Figures, Failure> {
     let kept = kept()?;
     let mut figures = Figures::new();
-    for (name, _) in DRIVERS.iter().filter(|(name, _)| names.is_empty() || names.contains(name)) {
+    for name in known().filter(|name| names.is_empty() || names.contains(name)) {
         let figure = instructions(name)?;
         let change = kept
-            .get(*name)
+            .get(name)
             .map_or("new".to_string(), |kept| format!("{:+.1} %", (figure as f64 / *kept as f64 - 1.0) * 100.0));
         println!("{name:<24} {figure:>14} {change:>10}");
         figures.insert(name.to_string(), figure);
@@ -210,12 +217,21 @@ fn measured(names: &[&str]) -> Result<Figures, Failure> {
 
 /// The instructions of one run of a driver.
 fn instructions(name: &str) -> Result<u64, Failure> {
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", &format!("--toggle-collect={COUNTED}*")])
-        .arg(std::env::current_exe()?)
-        .args(["instructions", "--run", name, "1"])
-        .output()
-        .map_err(|error| format!("valgrind: {error}"))?;
+    let tasks = std::env::current_exe()?;
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+    let dir = tempfile::tempdir()?;
+    match COMMANDS.iter().find(|(known, _)| *known == name) {
+        Some((_, program)) => {
+            let file = dir.path().join("program.py");
+            std::fs::write(&file, program())?;
+            valgrind.arg(tasks.with_file_name("relax-spec")).arg("check").arg(file);
+        }
+        None => {
+            valgrind.arg(format!("--toggle-collect={COUNTED}*")).arg(tasks).args(["instructions", "--run", name, "1"]);
+        }
+    }
+    let output = valgrind.output().map_err(|error| format!("valgrind: {error}"))?;
     let told = String::from_utf8_lossy(&output.stderr);
     let figure = told.lines().find_map(|line| line.split("Collected :").nth(1)?.trim().parse().ok());
     match figure {
@@ -244,7 +260,7 @@ fn compare(figures: &Figures) -> Result<(), Failure> {
 fn keep(figures: Figures) -> Result<(), Failure> {
     let mut all = kept()?;
     all.extend(figures);
-    all.retain(|name, _| DRIVERS.iter().any(|(known, _)| known == name));
+    all.retain(|name, _| known().any(|known| known == name));
     let lines: String = all.iter().map(|(name, figure)| format!("{name} {figure}\n")).collect();
     Ok(std::fs::write(path(), lines)?)
 }

@@ -91,6 +91,7 @@ impl ModuleReader<'_> {
     pub(super) fn body(&mut self, statements: &[py::Stmt], span: Span) -> ReadResult<SeqExpr> {
         self.scope.reserve(statements.len());
         let mut blocks = Blocks::default();
+        blocks.open.reserve(statements.len());
         let mut result = None;
         for statement in statements {
             match (statement, &result) {
