@@ -210,15 +210,21 @@ const STACK: usize = 1 << 30;
 
 /// Runs a command line, the name of the program first, on the streams of the process.
 pub fn command(line: impl IntoIterator<Item = OsString>) -> Exit {
-    let cli = match parsed(line) {
-        Ok(cli) => cli,
-        Err(error) if error.use_stderr() => return refuse(&error),
-        Err(error) => error.exit(),
+    let line: Vec<OsString> = line.into_iter().collect();
+    let (limit, limits) = channel();
+    let work = move || {
+        let cli = match parsed(line) {
+            Ok(cli) => cli,
+            Err(error) if error.use_stderr() => return Ok(refuse(&error)),
+            Err(error) => error.exit(),
+        };
+        cli.terminal.choose();
+        // Without somebody who waits there is nobody to be told.
+        let _ = limit.send(cli.command.limits());
+        dispatch(cli.command)
     };
-    cli.terminal.choose();
-    let limits = cli.command.limits();
-    end(match spawn(move || dispatch(cli.command)) {
-        Ok(given) => match limits {
+    end(match spawn(work) {
+        Ok(given) => match limits.recv().ok().flatten() {
             Some(limits) => limits.wait(&given).map_err(|spent| Failure::new(Exit::StoppedEarly, spent)),
             None => Ok(given.recv().ok()),
         },

@@ -206,19 +206,22 @@ impl FileWalk<'_> {
                 self.python_function(def, &statement, known, path);
                 self.beside(statement, path);
             }
-            other => {
-                self.inner(other, known, path);
-                let mut names = bound(std::slice::from_ref(other));
-                names.extend(bound_outside(other));
-                known.lose(&names, Unknown::NoLiteral(span_of(other)));
-                if let py::Stmt::ClassDef(class) = other
-                    && let Some(attributes) = known.record(class)
-                {
-                    known.give(class.name.as_str(), attributes);
-                }
-                self.beside(statement, path);
-            }
+            _ => self.unknown_statement(statement, known, path),
         }
+    }
+
+    /// A statement whose effect on the names is not known.
+    fn unknown_statement(&mut self, statement: Cow<'_, py::Stmt>, known: &mut KnownNames, path: &str) {
+        self.inner(&statement, known, path);
+        let mut names = bound(std::slice::from_ref(&*statement));
+        names.extend(bound_outside(&statement));
+        known.lose(&names, Unknown::NoLiteral(span_of(&*statement)));
+        if let py::Stmt::ClassDef(class) = &*statement
+            && let Some(attributes) = known.record(class)
+        {
+            known.give(class.name.as_str(), attributes);
+        }
+        self.beside(statement, path);
     }
 
     /// A function of a module whose functions stand alone.
