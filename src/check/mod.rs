@@ -1,14 +1,16 @@
 //! The whole static check of a program: well-formedness, normalization, typing, derivation.
 
+mod beside;
 mod later;
 mod unknown;
 
+pub use beside::errors_in_reading;
 pub use later::{Accepted, RejectedProgram};
 pub use unknown::{UnknownOps, unknown_names};
 
 use rustc_hash::FxHashSet;
 
-use crate::book::{ErratumSet, Reading, Rule};
+use crate::book::{ErratumSet, Rule};
 use crate::derivation::{Beforehand, DeriveReport, derive_module, derive_module_in};
 use crate::findings::{Diagnostic, FaultySpans, NodePath, Severity, place};
 use crate::grammar::{GlobalFunc, IrModule, Name, Type};
@@ -34,6 +36,8 @@ pub struct CheckReport {
     pub diagnostics: Vec<Diagnostic>,
     /// Whether nothing in it can be started from outside although it does not [claim](Claim) to be a program.
     pub fragment: bool,
+    /// The errata that well-formedness queried.
+    pub asked_by_criteria: ErratumSet,
     /// The errata that the stages after well-formedness queried.
     pub asked: ErratumSet,
 }
@@ -71,6 +75,7 @@ impl CheckReport {
             derived: DeriveReport::default(),
             diagnostics,
             fragment: false,
+            asked_by_criteria: ErratumSet::default(),
             asked: ErratumSet::default(),
         }
     }
@@ -95,8 +100,8 @@ pub fn check_program(cx: &mut Cx, module: &IrModule) -> CheckReport {
 
 /// Checks a module as [`check_program`] does; the module need not be a whole program.
 pub fn check_as(cx: &mut Cx, module: &IrModule, claim: Claim) -> CheckReport {
-    let (findings, fragment) = well_formed_as(cx, module, claim);
-    continued(cx, module, findings, fragment)
+    let ((findings, fragment), asked_by_criteria) = cx.with_errata_noted(|cx| well_formed_as(cx, module, claim));
+    CheckReport { asked_by_criteria, ..continued(cx, module, findings, fragment) }
 }
 
 /// The whole check, after the findings of well-formedness.
@@ -107,27 +112,6 @@ fn continued(cx: &mut Cx, module: &IrModule, findings: Vec<Diagnostic>, fragment
     }
     let (report, asked) = cx.with_errata_noted(|cx| after_well_formedness(cx, module, report));
     CheckReport { asked, ..report }
-}
-
-/// The errors in another reading of a program with this report. If well-formedness accepts the program in both, and the
-/// readings agree on every erratum that a later stage queried, then the later stages find the same in both.
-pub fn errors_in_reading(
-    cx: &Cx,
-    reading: Reading,
-    module: &IrModule,
-    claim: Claim,
-    report: &CheckReport,
-) -> Vec<Diagnostic> {
-    let mut other = cx.clone().with_reading(reading);
-    let (findings, fragment) = well_formed_as(&mut other, module, claim);
-    let reached = report.stage > CheckStage::WellFormed && accepts(&findings);
-    let taken = |reading: &Reading, erratum| reading.is_literal(erratum) && cx.edition_has(erratum);
-    let agree = |erratum| taken(&cx.reading, erratum) == taken(&other.reading, erratum);
-    let found = match reached && report.asked.iter().all(agree) {
-        true => report.diagnostics.clone(),
-        false => continued(&mut other, module, findings, fragment).diagnostics,
-    };
-    found.into_iter().filter(|finding| finding.severity == Severity::Error).collect()
 }
 
 /// The findings of well-formedness, and whether there is another than those reported because the module is no whole
@@ -379,7 +363,7 @@ pub fn in_normal_form(cx: &mut Cx, module: &IrModule) -> Normalized {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::book::{Edition, Erratum};
+    use crate::book::Reading;
     use crate::syntax::tvmscript::parse_module;
 
     const PROGRAM: &str = r#"
@@ -462,28 +446,6 @@ class Module:
             }
         }
         assert!(check_program(&mut Cx::new(), &parse_module(&calls).unwrap()).accepts());
-    }
-
-    /// Where the later stages are not run again, they would have found the same.
-    #[test]
-    fn the_errors_in_another_reading_are_those_of_a_check_in_it() {
-        let corpus = glob::glob(concat!(env!("CARGO_MANIFEST_DIR"), "/conformance/corpus/**/*.py")).unwrap();
-        let of_corpus = corpus.map(|path| std::fs::read_to_string(path.unwrap()).unwrap());
-        let mut relied = 0;
-        for text in of_corpus.chain([PROGRAM.to_string()]) {
-            let Ok(module) = parse_module(&text) else { continue };
-            for edition in Edition::ALL {
-                let cx = || Cx::new().with_edition(edition);
-                let report = check_as(&mut cx(), &module, Claim::Fragment);
-                let literal = check_as(&mut cx().with_reading(Reading::literal()), &module, Claim::Fragment);
-                let errors = literal.diagnostics.into_iter().filter(|finding| finding.severity == Severity::Error);
-                let found = errors_in_reading(&cx(), Reading::literal(), &module, Claim::Fragment, &report);
-                assert_eq!(found, errors.collect::<Vec<_>>(), "{edition}: {text}");
-                let matters = |erratum: Erratum| Reading::literal().is_literal(erratum) && erratum.stands_in(edition);
-                relied += usize::from(report.accepts() && !report.asked.iter().any(matters));
-            }
-        }
-        assert!(relied > 20, "{relied} reports are relied on");
     }
 
     /// An element of a very large tuple is a tensor. That inference does not list every element is no error.
