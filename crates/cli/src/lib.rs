@@ -236,11 +236,22 @@ pub fn command(line: impl IntoIterator<Item = OsString>) -> Exit {
 fn parsed(line: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let line: Vec<OsString> = line.into_iter().collect();
     let mut commands = Cli::command();
-    if line.len() < 2 || line.iter().any(|word| word == "help" || word == "--help" || word == "-h") {
-        commands.build();
+    if !line.iter().any(|word| commands.find_subcommand(word).is_some()) {
+        commands = with_what_they_do(commands);
     }
     let mut matches = commands.try_get_matches_from_mut(line)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut commands))
+}
+
+/// The list of commands for help. Only a command that is built says what it does.
+fn with_what_they_do(commands: clap::Command) -> clap::Command {
+    let mut built = Cli::command();
+    built.build();
+    let about = |name: &str| built.find_subcommand(name)?.get_about().cloned();
+    commands.mut_subcommands(|command| match about(command.get_name()) {
+        Some(about) => command.about(about),
+        None => command,
+    })
 }
 
 /// What a command has written, and its exit status.
