@@ -99,12 +99,24 @@ def models(profile):
         yield name, float(own), float(compiles) + float(runs), 1
 
 
+def ring(profile):
+    """Models evaluated in the ring, beside their evaluation in floats. They have no limit."""
+    with tempfile.TemporaryDirectory() as directory:
+        names = ("resnet50", "decoder_layer")
+        output(sys.executable, ROOT / "tools/time_models.py", "--write", directory, *names)
+        for name in names:
+            told = output(program(profile, "xtask"), "ring-times", pathlib.Path(directory) / f"{name}.py", "forward")
+            floats, own, *_ = cells(told)[-1]
+            yield name, float(own), float(floats), None
+
+
 #: For each part its title and how it is measured.
 PARTS = {
     "core": ("Beside TVM, without Python", core),
     "python": ("Calls from Python, beside TVM's own", python),
     "kernels": ("Operators, beside NumPy on one thread", kernels),
     "models": ("Models, beside TVM's compilation and run", models),
+    "ring": ("Models in the ring, beside floats", ring),
 }
 
 

@@ -124,7 +124,7 @@ def main():
             continue
         limit = SMALL_LIMIT if np.prod(shapes[0]) <= SMALL else LARGE_LIMIT
         ratio = float(fast) / theirs
-        print(f"| {name} | {shapes} | {float(fast):.7f} | {theirs:.7f} | {ratio:.1f} | {'' if ratio <= limit else 'above'} |")
+        print(f"| {name} | {shapes} | {float(fast):.9f} | {theirs:.9f} | {ratio:.1f} | {'' if ratio <= limit else 'above'} |")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
     time_models.py RELAX_SPEC DIRECTORY [NAME..]
     time_models.py RELAX_SPEC DIRECTORY --blame
+    time_models.py --write DIRECTORY NAME..
 
 The models are ResNet-50 at 224 by 224, and a decoder layer of hidden size 1,024 with 128 tokens. Each is written to DIRECTORY
 as TVMScript (NAME.py), with its inputs and weights (NAME.npz), which are random. TVM reads nothing: it has the module already,
@@ -10,7 +11,7 @@ and is timed from the call of the compiler to the result. The command is timed a
 arrays, checks, runs, and writes the result. Both use the default number of threads. Each in a process of its own, for the sake
 of the peak of its memory. `--kernels plain` is not timed: it takes minutes.
 
-With `--blame` a transformer block of hidden size 256, with 8 heads and any number of tokens, goes through the default
+With `--write` the models are only written. With `--blame` a transformer block of hidden size 256, with 8 heads and any number of tokens, goes through the default
 pipeline by `relax-spec blame`; what each pass takes is beside the time that TVM takes to compile the block.
 """
 
@@ -217,6 +218,9 @@ def main():
     directory.mkdir(parents=True, exist_ok=True)
     if first == "--tvm":
         run_tvm(names[0], directory)
+    elif first == "--write":
+        for name in names:
+            write(name, directory)
     elif first == "--block":
         compile_block(directory)
     elif names == ["--blame"]:

@@ -2,7 +2,7 @@
 //! done is not done again.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::observed::{ClosureObservations, Observed};
@@ -89,8 +89,8 @@ struct KeptDraw {
 #[derive(Debug, Default)]
 struct KeptInputs {
     made: HashMap<(String, usize, usize), Option<Vec<ValueSpec>>>,
-    /// The constants of all programs so far.
-    floats: Vec<f64>,
+    /// The bits of the constants of all programs so far.
+    floats: HashSet<u64>,
 }
 
 impl KeptRuns {
@@ -154,11 +154,7 @@ impl KeptRuns {
     pub(super) fn note_constants(&self, floats: &[f64], is_around: impl Fn(usize) -> bool) {
         let KeptInputs { made, floats: known } = &mut *self.inputs.borrow_mut();
         let before = known.len();
-        for float in floats {
-            if !known.iter().any(|known| known.to_bits() == float.to_bits()) {
-                known.push(*float);
-            }
-        }
+        known.extend(floats.iter().map(|float| float.to_bits()));
         if known.len() > before {
             made.retain(|(_, index, _), _| !is_around(*index));
         }

@@ -603,8 +603,13 @@ impl Tensor {
         Ok(Tensor::from_elements(elements))
     }
 
-    /// A new tensor that owns these elements.
-    pub fn from_elements(elements: Elements) -> Tensor {
+    /// A new tensor that owns these elements. They are kept in row-major order, in which operators read them.
+    pub fn from_elements(mut elements: Elements) -> Tensor {
+        for_elements!(&mut elements, array => {
+            if !array.is_standard_layout() {
+                *array = array.as_standard_layout().into_owned();
+            }
+        });
         let shape = for_elements!(&elements, array => array.shape().iter().map(|d| *d as i64).collect());
         let (dtype, elements) = (elements.dtype(), RefCell::new(elements));
         let (values, hash, lodging) = (RefCell::default(), Cell::default(), OnceCell::new());

@@ -2,8 +2,15 @@
 //! calls as desired).
 
 use ask::conformance;
-use campaign::kernels::try_all;
+use campaign::calls::run;
+use campaign::kernels::{random_tensor, try_all};
 use campaign::operator_soundness::OperatorTemplates;
+use ndarray::ArrayD;
+use relax_spec::eval::EvalOptions;
+use relax_spec::grammar::{AttrValue, Attrs, Call, DataType, Expr, Span, TensorData};
+use relax_spec::number::SmallFloat;
+use relax_spec::ops::lookup;
+use relax_spec::value::{Account, Elements, Kernels, Storage, Tensor, Value};
 
 #[test]
 fn both_ways_agree_bit_for_bit() {
@@ -11,4 +18,57 @@ fn both_ways_agree_bit_for_bit() {
     let report = try_all(&operators, 0..10_000);
     assert!(report.faults.is_empty(), "{:#?}", report.faults.iter().take(5).collect::<Vec<_>>());
     assert!(report.values > 5_000, "{} calls with a value", report.values);
+}
+
+/// All data types that a tensor can have.
+fn data_types() -> Vec<DataType> {
+    let usual = DataType::USUAL.into_iter().chain(["int4", "uint4", "int2"]).map(|name| name.parse().unwrap());
+    usual.chain(SmallFloat::ALL.iter().copied().map(DataType::small)).collect()
+}
+
+/// A matrix with random bits.
+fn random(dtype: DataType, seed: u64) -> Tensor {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let size = Tensor::zeros(dtype, &[7, 9]).unwrap().to_data().bytes.len();
+    let bytes = (0..size).map(|_| random.u8(..) & if dtype.is_bool() { 1 } else { 255 }).collect();
+    Tensor::from_data(&TensorData { dtype, shape: vec![7, 9].into(), bytes }).unwrap()
+}
+
+fn cast(x: &Tensor, dtype: DataType) {
+    let attrs = Attrs::from([("dtype".into(), AttrValue::DataType(dtype))]);
+    let op = lookup("astype").unwrap();
+    let call =
+        Call { op: Expr::op(op.name), args: vec![Expr::var("x")], sinfo_args: Vec::new(), attrs, span: Span::NONE };
+    let by = |kernels| {
+        let options = EvalOptions { kernels, ..EvalOptions::default() };
+        run(op, &call, &[Value::Tensor(x.clone())], &options)
+    };
+    let (plain, fast) = (by(Kernels::Plain), by(Kernels::Fast));
+    assert!(plain.is_as(&fast), "{} to {dtype}: {plain:?} and {fast:?}", x.dtype());
+}
+
+#[test]
+fn conversions_agree_on_any_bits_and_on_views() {
+    for (nth, from) in data_types().into_iter().enumerate() {
+        let x = random(from, nth as u64);
+        // An integer represents a small float, and not just any.
+        let small = random_tensor(from, &[7, 9], nth as u64).unwrap();
+        let account = Account::new(1 << 20);
+        let storage = Storage::allocate(&account, 1 << 10).unwrap();
+        let placed = random(from, 99).in_storage(&storage, 64).unwrap();
+        let flat = Tensor::zeros(from, &[63]).unwrap();
+        let view = placed.seen_as(flat, 0, &account).unwrap().unwrap();
+        for to in data_types() {
+            [&x, &small, &placed, &view].into_iter().for_each(|x| cast(x, to));
+        }
+    }
+}
+
+#[test]
+fn elements_in_another_order_are_those_of_the_tensor() {
+    let rows = ArrayD::from_shape_fn(vec![3, 5], |index| (10 * index[0] + index[1]) as f32);
+    let turned = Tensor::from_elements(Elements::Float32(rows.clone().reversed_axes()));
+    assert_eq!(turned.shape(), [5, 3]);
+    assert_eq!(turned.all_as::<f32>(), rows.t().iter().copied().collect::<Vec<f32>>());
+    data_types().into_iter().for_each(|to| cast(&turned, to));
 }

@@ -98,10 +98,10 @@ pub fn times(args: Vec<String>) -> ExitCode {
             return ExitCode::FAILURE;
         };
         let (plain, ratio) = match plain {
-            Some(plain) => (format!("{plain:.7}"), format!("{:.0}", plain / fast)),
+            Some(plain) => (format!("{plain:.9}"), format!("{:.0}", plain / fast)),
             None => (String::from("-"), String::from("-")),
         };
-        println!("| {name} | {shapes:?} | {plain} | {fast:.7} | {ratio} |");
+        println!("| {name} | {shapes:?} | {plain} | {fast:.9} | {ratio} |");
     }
     ExitCode::SUCCESS
 }
@@ -155,7 +155,7 @@ fn measured(name: &str, shapes: &[&[i64]], attrs: &[(&str, &[i64])], is_fast: bo
 
 /// The seconds for which this thread has computed, where the system tells them: other programs on the machine do not
 /// count. Elsewhere, any growing number of seconds.
-fn computed() -> f64 {
+pub(crate) fn computed() -> f64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     // The system accounts for a thread when it gives way.
     std::thread::yield_now();

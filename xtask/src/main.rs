@@ -16,6 +16,7 @@ mod programs;
 mod regenerate;
 mod relay;
 mod ring_mutants;
+mod ring_times;
 mod site;
 mod soundness;
 
@@ -122,6 +123,7 @@ const TASKS: &[(&str, &[Task])] = &[
                 "one-place mutants of kernels, as real functions",
                 Work::Here(ring_mutants::run),
             ),
+            ("ring-times", "FILE ENTRY", "a model in the ring beside floats", Work::Here(ring_times::run)),
             ("models", "check DIR COMMAND", "the models against a wheel", Work::Python("tools/run_models.py")),
             ("onnx", "[--every N] [PAIR..]", "the models of ONNX, through TVM", Work::Shell("tools/onnx_corpus.sh")),
         ],

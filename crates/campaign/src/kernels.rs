@@ -4,6 +4,8 @@ use std::rc::Rc;
 
 use relax_spec::eval::EvalOptions;
 use relax_spec::grammar::DataType;
+use relax_spec::number::real::{ConstantReading, Function, Real as _};
+use relax_spec::number::ring::RingNumber;
 use relax_spec::value::{Kernels, Noise, Scalar, Tensor, Value, to_spec};
 
 use crate::calls::{Ended, Fill, RandomCall, run};
@@ -45,6 +47,7 @@ fn is_same(x: &Value, y: &Value) -> bool {
 fn is_same_scalar(x: Scalar, y: Scalar) -> bool {
     match (x, y) {
         (Scalar::Float(x), Scalar::Float(y)) => x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan()),
+        (Scalar::Ring(x), Scalar::Ring(y)) => x.bytes() == y.bytes(),
         (x, y) => x == y,
     }
 }
@@ -91,8 +94,36 @@ fn run_random(call: &RandomCall, seed: u64, kernels: Kernels) -> Option<Ended> {
         values.iter().try_for_each(|value| roughen(value, &mut random))?;
     }
     let noise = seed.is_multiple_of(3).then(|| Rc::new(Noise::new(seed)));
-    let options = EvalOptions { kernels, noise, fuel: STEPS, ..EvalOptions::default() };
+    let ring = (seed % 3 == 1).then_some(ConstantReading::Exact);
+    let values =
+        if ring.is_some() { values.iter().map(|value| in_ring(value, seed)).collect::<Option<_>>()? } else { values };
+    let options = EvalOptions { kernels, noise, ring, fuel: STEPS, ..EvalOptions::default() };
     Some(run(call.op, &call.literal().0, &values, &options))
+}
+
+/// The value with its floats as numbers of the ring: most are drawn, some are constants or are computed by functions.
+fn in_ring(value: &Value, seed: u64) -> Option<Value> {
+    let root = Function { name: "sqrt", float: f64::sqrt };
+    let number = |place: u64, x: f64| match place.wrapping_mul(seed) % 64 {
+        0..16 => RingNumber::of_float(x),
+        16 => RingNumber::drawn(place, x).applied(root),
+        _ => RingNumber::drawn(place, x),
+    };
+    match value {
+        Value::Tensor(tensor) if tensor.dtype().is_float() => {
+            let numbers = Tensor::zeros_of_ring(tensor.dtype(), tensor.shape()).ok()?;
+            let element = |i| match tensor.get(i) {
+                Some(Scalar::Float(x)) => Ok(Scalar::Ring(number(i as u64 + seed, x))),
+                other => other.ok_or(()),
+            };
+            numbers.fill(element).ok()?;
+            Some(Value::Tensor(numbers))
+        }
+        Value::Tuple(tuple) => {
+            Some(Value::tuple(tuple.fields().iter().map(|field| in_ring(field, seed)).collect::<Option<_>>()?))
+        }
+        other => Some(other.clone()),
+    }
 }
 
 /// Replaces the floats of a value by others whose sum depends on the order of addition, by a few special values, or by

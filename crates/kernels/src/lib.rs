@@ -18,6 +18,7 @@ mod normal;
 mod pairs;
 mod product;
 mod reduce;
+mod ring;
 mod softmax;
 
 pub use approximate::MARGIN;
@@ -33,4 +34,5 @@ pub use normal::Normalization;
 pub use pairs::{Pairwise, pairwise_of_f32};
 pub use product::{product_of_floats, product_of_ints, product_of_uints};
 pub use reduce::{Reduction, place_of_f32, reduced_f32, reduced_f64, squares_of_f32, squares_of_f64};
+pub use ring::{product_of_residues, product_of_sizes};
 pub use softmax::{log_softmax_of_f32, softmax_of_f32};

@@ -10,7 +10,7 @@ const COLUMNS: usize = 4;
 const KEPT: usize = 32;
 
 /// Packs rows of the left matrix, or columns of the right one, so that their elements with the same index are adjacent.
-fn panels<T: Copy + Default, const N: usize>(
+pub(crate) fn panels<T: Copy + Default, const N: usize>(
     count: usize,
     places: usize,
     element: impl Fn(usize, usize) -> T,

@@ -7,6 +7,7 @@
 
 mod fraction;
 mod irrational;
+mod product;
 mod residue;
 
 use std::cmp::Ordering;
@@ -58,6 +59,20 @@ const TERMS: u64 = 0xffff;
 /// The relative distance of two sizes below which their order is unknown.
 const NEAR: f64 = 1e-8;
 
+/// A divisor, with its inverse, which several quotients share.
+#[derive(Clone, Copy, Debug)]
+pub struct Divisor {
+    number: RingNumber,
+    inverse: Result<Residue, NoResidue>,
+}
+
+impl From<RingNumber> for Divisor {
+    fn from(number: RingNumber) -> Divisor {
+        let inverse = number.residue().and_then(|x| x.inverse().ok_or(NoResidue::Divisor));
+        Divisor { number, inverse }
+    }
+}
+
 impl Default for RingNumber {
     fn default() -> RingNumber {
         RingNumber::new(Ok(Residue::ZERO), 0.0, Terms::default())
@@ -106,6 +121,11 @@ impl RingNumber {
         Terms(self.terms().0 & !LOGARITHM)
     }
 
+    /// Whether no function without an exact law was used to compute it.
+    pub fn is_algebraic(self) -> bool {
+        self.terms() == Terms::default()
+    }
+
     fn terms(self) -> Terms {
         if self.size.is_nan() { Terms(u16::MAX) } else { Terms((self.size.to_bits() & TERMS) as u16) }
     }
@@ -129,6 +149,11 @@ impl RingNumber {
     ) -> RingNumber {
         let found = self.residue().and_then(|a| residue(a, other.residue()?));
         RingNumber::new(found, size(self.size(), other.size()), Terms(self.terms().0 | other.terms().0))
+    }
+
+    /// The quotient.
+    pub fn divided(self, by: &Divisor) -> RingNumber {
+        self.combined(by.number, |a, _| by.inverse.map(|inverse| a.times(inverse)), |a, b| a / b)
     }
 
     /// The value of a function without known laws, except that an even or odd function is related at arguments of
@@ -271,8 +296,7 @@ impl Real for RingNumber {
         self.combined(other, |a, b| Ok(a.times(b)), |a, b| a * b)
     }
     fn over(self, other: RingNumber) -> RingNumber {
-        let quotient = |a: Residue, b: Residue| b.inverse().map(|b| a.times(b)).ok_or(NoResidue::Divisor);
-        self.combined(other, quotient, |a, b| a / b)
+        self.divided(&other.into())
     }
     fn applied(self, function: Function) -> RingNumber {
         let root = Function { name: "sqrt", float: libm::sqrt };
@@ -351,10 +375,8 @@ fn exact(value: f64) -> Residue {
     let (fraction, exponent) = libm::frexp(value);
     // The 53 digits as an integer.
     let digits = Residue::of_int(libm::ldexp(fraction, 53) as i128);
-    let power = Residue::of_int(2).power((exponent - 53).unsigned_abs().into());
-    // A power of 2 is not a multiple of the prime.
-    let factor = if exponent < 53 { power.inverse().unwrap_or(Residue::ZERO) } else { power };
-    digits.times(factor)
+    let base = if exponent < 53 { Residue::HALF } else { Residue::of_int(2) };
+    digits.times(base.power((exponent - 53).unsigned_abs().into()))
 }
 
 #[cfg(test)]

@@ -27,11 +27,24 @@ const fn negated_inverse() -> u64 {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Residue(u64);
 
+/// The prime.
+const PRIME_RESIDUE: Residue = Residue::of_int(PRIME as i128);
+/// 1, 1/2 and 1/3.
+const SHARES: [Residue; 3] = [Residue::ONE, Residue::HALF, share(3)];
+
+/// `1 / n`, for a number below the prime, which has an inverse.
+const fn share(n: i128) -> Residue {
+    match Residue::of_int(n).inverse() {
+        Some(inverse) => inverse,
+        None => Residue::ZERO,
+    }
+}
+
 /// The residue of `a b / 2^64`.
 #[inline]
-fn reduced_product(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    let multiple = u128::from((product as u64).wrapping_mul(NEGATED_INVERSE)) * u128::from(MODULUS);
+const fn reduced_product(a: u64, b: u64) -> u64 {
+    let product = a as u128 * b as u128;
+    let multiple = (product as u64).wrapping_mul(NEGATED_INVERSE) as u128 * MODULUS as u128;
     let (sum, carries) = product.overflowing_add(multiple);
     let high = (sum >> 64) as u64;
     if carries || high >= MODULUS { high.wrapping_sub(MODULUS) } else { high }
@@ -40,10 +53,11 @@ fn reduced_product(a: u64, b: u64) -> u64 {
 impl Residue {
     pub(super) const ZERO: Residue = Residue(0);
     pub(super) const ONE: Residue = Residue(ONE);
+    pub(super) const HALF: Residue = share(2);
 
-    pub(super) fn of_int(value: i128) -> Residue {
+    pub(super) const fn of_int(value: i128) -> Residue {
         // The remainder is less than the modulus.
-        let rest = value.rem_euclid(i128::from(MODULUS)) as u64;
+        let rest = value.rem_euclid(MODULUS as i128) as u64;
         Residue(reduced_product(rest, SQUARE))
     }
 
@@ -54,22 +68,22 @@ impl Residue {
     }
 
     #[inline]
-    pub(super) fn add(self, other: Residue) -> Residue {
+    pub(super) const fn add(self, other: Residue) -> Residue {
         let (sum, carries) = self.0.overflowing_add(other.0);
         Residue(if carries || sum >= MODULUS { sum.wrapping_sub(MODULUS) } else { sum })
     }
 
     #[inline]
-    pub(super) fn negated(self) -> Residue {
+    pub(super) const fn negated(self) -> Residue {
         if self.0 == 0 { self } else { Residue(MODULUS - self.0) }
     }
 
     #[inline]
-    pub(super) fn times(self, other: Residue) -> Residue {
+    pub(super) const fn times(self, other: Residue) -> Residue {
         Residue(reduced_product(self.0, other.0))
     }
 
-    pub(super) fn power(self, mut exponent: u64) -> Residue {
+    pub(super) const fn power(self, mut exponent: u64) -> Residue {
         let (mut power, mut square) = (Residue::ONE, self);
         while exponent > 0 {
             if exponent & 1 == 1 {
@@ -82,26 +96,27 @@ impl Residue {
     }
 
     /// The multiplicative inverse; `None` for a multiple of the prime.
-    pub(super) fn inverse(self) -> Option<Residue> {
+    pub(super) const fn inverse(self) -> Option<Residue> {
         if self.0.is_multiple_of(PRIME) {
             return None;
         }
-        let two = Residue::ONE.add(Residue::ONE);
-        // In a field this is Fermat's theorem; each step of Newton's iteration doubles the power of the prime.
-        let step = |near: Residue| near.times(two.add(self.times(near).negated()));
-        Some(step(step(self.power(PRIME - 2))))
+        // In a field this is Fermat's theorem.
+        let near = self.power(PRIME - 2);
+        Some(self.nearer_inverse(self.nearer_inverse(near)))
+    }
+
+    /// A step of Newton's iteration, which doubles the power of the prime up to which this is the inverse.
+    const fn nearer_inverse(self, near: Residue) -> Residue {
+        near.times(Residue::ONE.add(Residue::ONE).add(self.times(near).negated()))
     }
 
     /// `(1 + p)^x`, by the binomial series, which is finite. It turns sums into products, like `exp` of real numbers.
     pub(super) fn exponential(self) -> Residue {
-        let prime = Residue::of_int(PRIME.into());
-        let term = |series: Residue, n: i128| {
-            let factor = self.add(Residue::of_int(1 - n)).times(prime);
-            // Numbers below the prime have inverses.
-            let share = Residue::of_int(n).inverse().unwrap_or(Residue::ZERO);
-            Residue::ONE.add(factor.times(share).times(series))
+        const LESS: [Residue; 3] = [Residue::ZERO, Residue::of_int(-1), Residue::of_int(-2)];
+        let term = |series: Residue, (less, share): (&Residue, &Residue)| {
+            Residue::ONE.add(self.add(*less).times(PRIME_RESIDUE).times(*share).times(series))
         };
-        term(term(term(Residue::ONE, 3), 2), 1)
+        LESS.iter().zip(&SHARES).rev().fold(Residue::ONE, term)
     }
 
     /// A representative of the number and its negative. Returns also whether it is the negative.
@@ -116,10 +131,9 @@ impl Residue {
         if self.0.is_multiple_of(PRIME) {
             return None;
         }
-        let prime = Residue::of_int(PRIME.into());
+        let (prime, [_, half, third]) = (PRIME_RESIDUE, SHARES);
         // (log (1 + p z)) / p
         let series = |z: Residue| {
-            let [half, third] = [2, 3].map(|n| Residue::of_int(n).inverse().unwrap_or(Residue::ZERO));
             let rest = prime.times(z).times(third).add(half.negated());
             z.add(prime.times(z).times(z).times(rest))
         };
@@ -140,6 +154,20 @@ impl Residue {
             (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
         Residue::invertible(operands.iter().fold(mixed(state), |state, operand| mixed(state ^ mixed(operand.0 % CUBE))))
+    }
+
+    /// The sum of products of residues, from the sum of the products of their representations: this number plus the
+    /// second times 2^128.
+    pub(super) fn of_sum(sum: u128, carries: u64) -> Residue {
+        // As in [`reduced_product`]; the lowest 64 bits vanish.
+        let multiple = u128::from((sum as u64).wrapping_mul(NEGATED_INVERSE)) * u128::from(MODULUS);
+        let (sum, carry) = sum.overflowing_add(multiple);
+        let (mut low, mut high) = ((sum >> 64) as u64, u128::from(carries) + u128::from(carry));
+        while high > 0 {
+            let rest = high * u128::from(ONE) + u128::from(low);
+            (low, high) = (rest as u64, rest >> 64);
+        }
+        Residue(if low >= MODULUS { low - MODULUS } else { low })
     }
 
     /// The representation.
@@ -165,6 +193,21 @@ pub(super) fn mixed(state: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sum_of_products_is_reduced_at_its_end() {
+        for count in [0, 1, 2, 3, 5000] {
+            let term = |i: u64| [Residue(MODULUS - 1 - i), Residue::invertible(mixed(i))];
+            let (mut sum, mut carries, mut expected) = (0u128, 0, Residue::ZERO);
+            for [a, b] in (0..count).map(term) {
+                let (more, carry) = sum.overflowing_add(u128::from(a.0) * u128::from(b.0));
+                (sum, carries) = (more, carries + u64::from(carry));
+                expected = expected.add(a.times(b));
+            }
+            assert_eq!(Residue::of_sum(sum, carries), expected, "{count} terms");
+        }
+        assert!(Residue::of_sum(u128::MAX, u64::MAX).0 < MODULUS);
+    }
 
     fn some() -> Vec<Residue> {
         let ints = [0, 1, -1, 2, 3, 65_521, 65_520, 1 << 80].map(Residue::of_int);

@@ -1,9 +1,10 @@
 //! Tensors as arrays, for reference implementations that compute with whole arrays.
 
-use ndarray::{ArrayD, Axis, IxDyn};
+use ndarray::{ArrayBase, ArrayD, Axis, IxDyn, RawData};
 use smallvec::SmallVec;
 
 use crate::grammar::DataType;
+use crate::number::ring::RingNumber;
 use crate::ops::kernel::reals::no_ring;
 use crate::ops::kernel::{fail, floats as all_floats, fresh, stored, zeros};
 use crate::value::{Host, MAX_ELEMENTS, Scalar, Stop, Tensor, Value};
@@ -50,6 +51,11 @@ pub(in crate::ops) fn of_floats(m: &mut dyn Host, dtype: DataType, elements: &Ar
     }
 }
 
+/// A new tensor with these numbers, which are not rounded.
+pub(in crate::ops) fn of_ring(m: &mut dyn Host, dtype: DataType, numbers: &ArrayD<RingNumber>) -> Result<Value, Stop> {
+    of_elements(m, dtype, numbers.shape(), numbers.iter().copied().map(Scalar::Ring))
+}
+
 fn of_elements(
     m: &mut dyn Host,
     dtype: DataType,
@@ -67,7 +73,10 @@ fn of_elements(
 }
 
 /// The array with its axes permuted in this order.
-pub(in crate::ops) fn permuted<T: Clone>(x: ArrayD<T>, axes: &[usize]) -> Result<ArrayD<T>, Stop> {
+pub(in crate::ops) fn permuted<S: RawData>(
+    x: ArrayBase<S, IxDyn>,
+    axes: &[usize],
+) -> Result<ArrayBase<S, IxDyn>, Stop> {
     let mut sorted = axes.to_vec();
     sorted.sort_unstable();
     if !sorted.into_iter().eq(0..x.ndim()) {

@@ -7,20 +7,50 @@
 use ndarray::{ArrayD, IxDyn};
 
 use crate::grammar::DataType;
+use crate::number::real::Real as _;
+use crate::number::ring::RingNumber;
 use crate::ops::kernel::array::sizes;
 use crate::ops::kernel::{fail, floats};
-use crate::value::{Element, Host, Stop, Tensor, Value};
+use crate::value::{Element, Elements, Host, Stop, Tensor, Value};
 
-/// Whether a run uses the fast implementation of sums of products. It cannot in the ring, where elements are more than
-/// floats. Noise changes the stored elements, and not the sum.
-pub(in crate::ops) fn are_wanted_for_sums(m: &dyn Host) -> bool {
-    m.kernels().is_fast() && m.account().ring().is_none()
+/// The arithmetic in which the fast implementation adds products.
+#[derive(Clone, Copy)]
+pub(in crate::ops) enum Sums {
+    Floats,
+    Ints,
+    UInts,
+    Ring,
 }
 
-/// Charges the cost of this many multiplications with additions. Outside of the ring they are cheap: many of them take
-/// no longer than one other step.
+/// The arithmetic for sums of products of these factors in a data type; `None` if the run uses the definition. Noise
+/// changes the stored elements, and not the sum.
+pub(in crate::ops) fn sums(m: &dyn Host, dtype: DataType, factors: [&Tensor; 2]) -> Option<Sums> {
+    let are_known = are_moved(m) && factors.iter().all(|x| is_of_run(m, x));
+    match (dtype.is_float(), dtype.is_int(), m.account().ring()) {
+        (true, _, None) => Some(Sums::Floats),
+        // Integers are added in floats, and only the sum becomes a number of the ring.
+        (true, _, Some(_)) if factors.iter().all(|x| x.dtype().is_float()) => Some(Sums::Ring),
+        (true, _, Some(_)) => None,
+        (false, true, _) => Some(Sums::Ints),
+        (false, false, _) => Some(Sums::UInts),
+    }
+    .filter(|_| are_known)
+}
+
+/// Whether a run moves elements in slices. Noise and the ring change none that keeps its data type.
+pub(in crate::ops) fn are_moved(m: &dyn Host) -> bool {
+    m.kernels().is_fast()
+}
+
+/// Whether the elements of a tensor are numbers in which the run computes.
+pub(in crate::ops) fn is_of_run(m: &dyn Host, x: &Tensor) -> bool {
+    !x.dtype().is_float() || m.account().ring().is_some() == matches!(&*x.elements(), Elements::Ring(..))
+}
+
+/// Charges the cost of this many multiplications with additions. They are cheap, even in the ring: many of them take no
+/// longer than one other step.
 pub(in crate::ops) fn spend_on_sums(m: &mut dyn Host, terms: u64) -> Result<(), Stop> {
-    let at_once = if m.account().ring().is_none() { 64 } else { 1 };
+    let at_once = if m.account().ring().is_none() { 64 } else { 16 };
     m.spend(terms.div_ceil(at_once))
 }
 
@@ -79,25 +109,38 @@ impl Lane for u64 {
     }
 }
 
-/// Runs an expression with the type in which sums of a data type are computed. Booleans have no such type.
+impl Lane for RingNumber {
+    fn product(x: &[RingNumber], y: &[RingNumber], out: &mut [RingNumber], k: usize, columns: usize) {
+        RingNumber::product(x, y, out, k, columns);
+    }
+    fn is_finite(self) -> bool {
+        // Zero times a size that is not finite is none, and a product has the functions of its factors.
+        self.missing().is_none() && self.near().is_finite() && self.is_algebraic()
+    }
+}
+
+/// Runs an expression with the type of an arithmetic.
 macro_rules! in_lanes {
-    ($dtype:expr, $lane:ident => $body:expr) => {{
-        let dtype: DataType = $dtype;
-        match (dtype.is_float(), dtype.is_int()) {
-            (true, _) => {
+    ($sums:expr, $lane:ident => $body:expr) => {
+        match $sums {
+            lanes::Sums::Floats => {
                 type $lane = f64;
                 $body
             }
-            (false, true) => {
+            lanes::Sums::Ints => {
                 type $lane = i64;
                 $body
             }
-            (false, false) => {
+            lanes::Sums::UInts => {
                 type $lane = u64;
                 $body
             }
+            lanes::Sums::Ring => {
+                type $lane = RingNumber;
+                $body
+            }
         }
-    }};
+    };
 }
 pub(in crate::ops) use in_lanes;
 

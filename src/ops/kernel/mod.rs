@@ -2,6 +2,7 @@
 //! over the index.
 
 pub(in crate::ops) mod array;
+pub(in crate::ops) mod casts;
 pub(in crate::ops) mod elementwise;
 pub(in crate::ops) mod floats;
 pub(in crate::ops) mod lanes;

@@ -9,10 +9,11 @@ use kernels::{
 };
 
 use crate::grammar::DataType;
+use crate::number::ring::RingNumber;
 use crate::number::{FloatType, quick};
 use crate::ops::EvalArgs;
-use crate::ops::kernel::lanes::{are_wanted, are_wanted_for_sums};
-use crate::ops::kernel::reals::RealOp;
+use crate::ops::kernel::lanes::{are_moved, are_wanted, is_of_run};
+use crate::ops::kernel::reals::{OfReals as _, RealOp};
 use crate::ops::kernel::{self, Out, zeros};
 use crate::value::{Element, Elements, Host, Scalar, Stop, Tensor, Value};
 
@@ -27,6 +28,9 @@ pub(in crate::ops) fn arithmetic(
     out: &Out,
     op: RealOp,
 ) -> Result<Option<Value>, Stop> {
+    if m.account().ring().is_some() {
+        return in_ring(m, x, y, out, op);
+    }
     let op = match op {
         RealOp::Sum => Arithmetic::Sum,
         RealOp::Difference => Arithmetic::Difference,
@@ -63,6 +67,36 @@ pub(in crate::ops) fn arithmetic(
         _ => {}
     });
     Ok(Some(Value::Tensor(result)))
+}
+
+/// Arithmetic on two tensors in the ring, which are broadcast to the result.
+fn in_ring(m: &mut dyn Host, x: &Tensor, y: &Tensor, out: &Out, op: RealOp) -> Result<Option<Value>, Stop> {
+    let (x, y) = (x.elements(), y.elements());
+    let (Elements::Ring(_, own), Elements::Ring(_, other)) = (&*x, &*y) else { return Ok(None) };
+    let lines = OperandLines::of(&sizes(own.shape()), &sizes(other.shape()), &out.shape).filter(|_| are_moved(m));
+    let (Some(lines), Some(x), Some(y)) = (lines, own.as_slice(), other.as_slice()) else { return Ok(None) };
+    let (result, mut ended) = (zeros(m, out.dtype, &out.shape)?, Ok(()));
+    result.rewrite(None, |out| {
+        if let Elements::Ring(_, out) = out
+            && let Some(out) = out.as_slice_mut()
+        {
+            lines.each(x, y, out, |x, y, out| {
+                let mut operands = x.iter().cycle().zip(y.iter().cycle()).zip(out);
+                let each = |((x, y), out): ((&RingNumber, &RingNumber), &mut RingNumber)| {
+                    *out = op.of_ring(*x, *y)?;
+                    Ok(())
+                };
+                if ended.is_ok() {
+                    ended = operands.try_for_each(each);
+                }
+            });
+        }
+    });
+    ended.map(|()| Some(Value::Tensor(result)))
+}
+
+fn sizes(shape: &[usize]) -> Vec<i64> {
+    shape.iter().map(|size| *size as i64).collect()
 }
 
 /// A comparison of two tensors, which are broadcast to the result.
@@ -170,7 +204,7 @@ impl OperandLines {
     }
 
     /// Calls a function with each line of the operands and of the result.
-    fn each<T, U>(&self, x: &[T], y: &[T], out: &mut [U], f: impl Fn(&[T], &[T], &mut [U])) {
+    fn each<T, U>(&self, x: &[T], y: &[T], out: &mut [U], mut f: impl FnMut(&[T], &[T], &mut [U])) {
         let (mut index, mut at) = (vec![0; self.outer.len()], (0, 0));
         for line in out.chunks_exact_mut(self.length.max(1)) {
             if let (Some(x), Some(y)) = (x.get(at.0..at.0 + self.own.0), y.get(at.1..at.1 + self.own.1)) {
@@ -239,8 +273,12 @@ fn map<T: Element + Into<f64>>(x: Option<&[T]>, out: Option<&mut [T]>, f: impl F
     both.for_each(|(x, out)| *out = T::from_scalar(Scalar::Float(f((*x).into()))));
 }
 
-/// The elements of a tensor of float32, and zero for those below zero.
+/// The elements of a tensor of float32 or of the ring, and zero for those below zero.
 pub(in crate::ops) fn rectified(m: &mut dyn Host, x: &Tensor) -> Result<Option<Value>, Stop> {
+    if let Elements::Ring(dtype, _) = &*x.elements() {
+        let zero = Tensor::zeros_of_ring(*dtype, &[]).map_err(|error| kernel::fail(error.to_string()))?;
+        return in_ring(m, x, &zero, &Out { dtype: *dtype, shape: x.shape().to_vec() }, RealOp::Larger);
+    }
     of_f32(m, x, kernels::rectify)
 }
 
@@ -297,8 +335,7 @@ pub(in crate::ops) fn moved(
     out: &Out,
     runs: impl Iterator<Item = Run>,
 ) -> Result<Option<Value>, Stop> {
-    // Noise moves no element that keeps its data type.
-    if !are_wanted_for_sums(m) || from.iter().any(|x| x.dtype() != out.dtype) {
+    if !are_moved(m) || from.iter().any(|x| x.dtype() != out.dtype || !is_of_run(m, x)) {
         return Ok(None);
     }
     let result = zeros(m, out.dtype, &out.shape)?;

@@ -6,6 +6,7 @@ use ndarray::{ArrayD, Dimension, IxDyn};
 
 use crate::grammar::{BinaryOp, Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
+use crate::number::ring::RingNumber;
 use crate::ops::infer::{
     Domain, TensorDims, arity, common_dtype, constant, differ, dim, dtype_attr, indivisible, tensor,
 };
@@ -267,8 +268,8 @@ fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -
     lanes::spend_on_sums(m, steps.saturating_mul(shape.first().copied().unwrap_or(1).unsigned_abs()))?;
     let _held = kernel::beside(m, count(&shape).saturating_add(x.len() as u64).saturating_add(w.len() as u64))?;
     m.spend(count(&shape))?;
-    if lanes::are_wanted_for_sums(m)
-        && let Some(result) = in_lanes!(dtype, Lane => in_patches::<Lane, T>(m, &convolution, x, w, dtype, &shape)?)
+    if let Some(sums) = lanes::sums(m, dtype, [x, w])
+        && let Some(result) = in_lanes!(sums, Lane => in_patches::<Lane, T>(m, &convolution, x, w, dtype, &shape)?)
     {
         return Ok(result);
     }

@@ -1,7 +1,8 @@
 //! Matrix products.
 
-use crate::grammar::{DataType, PrimExpr, StructInfo};
+use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
+use crate::number::ring::RingNumber;
 use crate::ops::infer::{Domain, TensorDims, arity, broadcast, common_dtype, differ, dtype_attr, tensor};
 use crate::ops::kernel::lanes::{self, Lane, in_lanes};
 use crate::ops::kernel::{self, fail, fresh, multiply_add, summands, zero};
@@ -104,8 +105,8 @@ fn matmul(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (rows, columns) = (rows.copied().unwrap_or(1), columns.copied().unwrap_or(1));
     let factors =
         (Factor { x: x1, batch: batch1, rows, columns: k }, Factor { x: x2, batch: batch2, rows: k, columns });
-    if lanes::are_wanted_for_sums(m) {
-        return in_lanes!(dtype, Lane => {
+    if let Some(sums) = lanes::sums(m, dtype, [x1, x2]) {
+        return in_lanes!(sums, Lane => {
             let elements = products_in_lanes::<Lane>(&factors, batch)?;
             lanes::tensor(m, dtype, &shape, &elements)
         });

@@ -1,15 +1,15 @@
 //! Normalization of numbers of the ring, by the formulas of the clauses of the operators (REFINE.RING.NUMBERS): a mean
 //! is a sum and a quotient, and the root is a term.
 
-use ndarray::{ArrayD, IxDyn};
+use ndarray::{ArrayD, Axis, IxDyn, Zip};
 use smallvec::SmallVec;
 
 use crate::number::FloatType;
 use crate::number::real::{Function, Real};
-use crate::number::ring::RingNumber;
+use crate::number::ring::{Divisor, RingNumber};
 use crate::ops::EvalArgs;
 use crate::ops::infer::{axes, axis, bool_attr, float_attr, given_int, given_ints};
-use crate::ops::kernel::array::{of_scalars, sizes};
+use crate::ops::kernel::array::{of_ring, permuted, sizes};
 use crate::ops::kernel::{self, fail, number_of};
 use crate::value::{Host, Scalar, Stop, Value};
 
@@ -40,7 +40,7 @@ fn data(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Numbers, Stop> {
 /// A new tensor of the type of the data.
 fn result(m: &mut dyn Host, a: &EvalArgs<'_>, numbers: &Numbers) -> Result<Value, Stop> {
     let dtype = kernel::tensor(a, 0)?.dtype();
-    of_scalars(m, dtype, &numbers.mapv(Scalar::Ring))
+    of_ring(m, dtype, numbers)
 }
 
 /// An attribute, rounded to the type of the data.
@@ -53,17 +53,33 @@ fn attribute(m: &dyn Host, a: &EvalArgs<'_>, name: &str) -> Result<RingNumber, S
 }
 
 /// An operation on each element of the data and the element of a parameter for its position along the axes.
-fn combined(
+fn combined<P: Clone>(
     x: &Numbers,
-    parameter: &Numbers,
+    parameter: &ArrayD<P>,
     along: &[usize],
-    op: impl Fn(RingNumber, RingNumber) -> RingNumber,
-) -> Numbers {
-    ArrayD::from_shape_fn(x.raw_dim(), |index| {
-        let place: SmallVec<[usize; 4]> = along.iter().map(|axis| index[*axis]).collect();
-        let other = parameter.get(IxDyn(&place)).copied().unwrap_or_default();
-        op(x.get(index).copied().unwrap_or_default(), other)
-    })
+    op: impl Fn(RingNumber, &P) -> RingNumber,
+) -> Result<Numbers, Stop> {
+    let mut order: Vec<usize> = (0..along.len()).collect();
+    order.sort_by_key(|i| along.get(*i));
+    let others = (0..x.ndim()).filter(|axis| !along.contains(axis));
+    let spread = others.fold(permuted(parameter.view(), &order)?, |view, axis| view.insert_axis(Axis(axis)));
+    let spread = spread.broadcast(x.raw_dim()).ok_or_else(|| fail("a parameter does not fit the data"))?;
+    let mut out = x.clone();
+    Zip::from(&mut out).and(spread).for_each(|x, parameter| *x = op(*x, parameter));
+    Ok(out)
+}
+
+/// The data divided by the element of a parameter for its position along the axes.
+fn divided(x: &Numbers, by: &Numbers, along: &[usize]) -> Result<Numbers, Stop> {
+    combined(x, &by.mapv(Divisor::from), along, RingNumber::divided)
+}
+
+fn minus(x: RingNumber, y: &RingNumber) -> RingNumber {
+    x.minus(*y)
+}
+
+fn times(x: RingNumber, y: &RingNumber) -> RingNumber {
+    x.times(*y)
 }
 
 /// The mean over axes, without these axes, and the other axes.
@@ -92,17 +108,17 @@ fn deviation(m: &dyn Host, a: &EvalArgs<'_>, variance: &Numbers) -> Result<Numbe
 /// The data with mean 0 and variance 1 over the axes, apart from `epsilon`.
 fn standardized(m: &dyn Host, a: &EvalArgs<'_>, x: &Numbers, along: &[usize]) -> Result<Numbers, Stop> {
     let (mean, others) = mean_of_others(x, along);
-    let centered = combined(x, &mean, &others, RingNumber::minus);
+    let centered = combined(x, &mean, &others, minus)?;
     let (variance, others) = mean_of_others(&centered.mapv(|x| x.times(x)), along);
-    Ok(combined(&centered, &deviation(m, a, &variance)?, &others, RingNumber::over))
+    divided(&centered, &deviation(m, a, &variance)?, &others)
 }
 
 /// `x * gamma + beta`, each part only if `scale` or `center` is set: the result.
 fn transformed(m: &mut dyn Host, a: &EvalArgs<'_>, x: Numbers, along: &[usize]) -> Result<Value, Stop> {
     let scale = bool_attr(a.call, "scale")?;
-    let x = if scale { combined(&x, &numbers(a, 1)?, along, RingNumber::times) } else { x };
+    let x = if scale { combined(&x, &numbers(a, 1)?, along, times)? } else { x };
     let center = bool_attr(a.call, "center")?;
-    let x = if center { combined(&x, &numbers(a, 2)?, along, RingNumber::plus) } else { x };
+    let x = if center { combined(&x, &numbers(a, 2)?, along, |x, y| x.plus(*y))? } else { x };
     result(m, a, &x)
 }
 
@@ -111,7 +127,7 @@ fn moved(m: &dyn Host, a: &EvalArgs<'_>, old: &Numbers, new: &Numbers) -> Result
     let momentum = attribute(m, a, "momentum")?;
     let rest = RingNumber::of_int(1, FloatType::Float64).minus(momentum);
     let axes: Vec<usize> = (0..old.ndim()).collect();
-    Ok(combined(old, new, &axes, |old, new| momentum.times(old).plus(rest.times(new))))
+    combined(old, new, &axes, |old, new| momentum.times(old).plus(rest.times(*new)))
 }
 
 /// The axes that are normalized.
@@ -131,8 +147,8 @@ pub(super) fn rms_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop
     let x = data(m, a)?;
     let along = normalized_axes(a, x.ndim())?;
     let (mean, others) = mean_of_others(&x.mapv(|x| x.times(x)), &along);
-    let scaled = combined(&x, &deviation(m, a, &mean)?, &others, RingNumber::over);
-    result(m, a, &combined(&scaled, &numbers(a, 1)?, &along, RingNumber::times))
+    let scaled = divided(&x, &deviation(m, a, &mean)?, &others)?;
+    result(m, a, &combined(&scaled, &numbers(a, 1)?, &along, times)?)
 }
 
 pub(super) fn instance_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
@@ -165,10 +181,10 @@ pub(super) fn batch_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, St
     let is_training = bool_attr(a.call, "training")?;
     let others: Vec<usize> = (0..x.ndim()).filter(|axis| !channel.contains(axis)).collect();
     let mean = if is_training { mean_of_others(&x, &others).0 } else { old_mean.clone() };
-    let centered = combined(&x, &mean, &channel, RingNumber::minus);
+    let centered = combined(&x, &mean, &channel, minus)?;
     let own_variance = |centered: &Numbers| mean_of_others(&centered.mapv(|x| x.times(x)), &others).0;
     let variance = if is_training { own_variance(&centered) } else { old_variance.clone() };
-    let normal = combined(&centered, &deviation(m, a, &variance)?, &channel, RingNumber::over);
+    let normal = divided(&centered, &deviation(m, a, &variance)?, &channel)?;
     let normal = transformed(m, a, normal, &channel)?;
     let (mean, variance) = match is_training {
         true => (moved(m, a, &old_mean, &mean)?, moved(m, a, &old_variance, &variance)?),

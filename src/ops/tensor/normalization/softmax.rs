@@ -5,13 +5,13 @@ use ndarray::{ArrayD, Axis};
 use crate::grammar::{DataType, StructInfo};
 use crate::judge::Cx;
 use crate::number::real::{Function, Real};
-use crate::number::ring::RingNumber;
+use crate::number::ring::{Divisor, RingNumber};
 use crate::number::{FloatType, elementary, quick};
 use crate::ops::infer::{Domain, TensorDims, arity, axis, given_int, tensor};
-use crate::ops::kernel::array::{floats, of_floats, of_scalars};
+use crate::ops::kernel::array::{floats, of_floats, of_ring};
 use crate::ops::kernel::lanes;
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam, kernel};
-use crate::value::{Elements, Host, Scalar, Stop, Tensor, Value};
+use crate::value::{Elements, Host, Stop, Tensor, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
@@ -20,7 +20,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [OpParam::Arg("data"), OpParam::Attr(Attr::int("axis", -1))],
         infer_softmax,
         Elementary,
-        |m, a| along_axis(m, a, &SOFTMAX, |x, total, exp| exp(x).over(total))
+        |m, a| along_axis(m, a, &SOFTMAX)
     ),
     operator!(
         "nn.log_softmax",
@@ -28,7 +28,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [OpParam::Arg("data"), OpParam::Attr(Attr::int("axis", -1))],
         infer_softmax,
         Elementary,
-        |m, a| along_axis(m, a, &LOG_SOFTMAX, |x, total, _| x.minus(total.applied(LOGARITHM)))
+        |m, a| along_axis(m, a, &LOG_SOFTMAX)
     ),
 ];
 
@@ -45,8 +45,23 @@ fn infer_softmax(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
 const EXPONENTIAL: Function = Function { name: "exp", float: elementary::exp };
 const LOGARITHM: Function = Function { name: "log", float: elementary::log };
 
-/// Computes a result from an element, the sum of all exponentials, and the exponential function.
-type OfTotal = fn(RingNumber, RingNumber, fn(RingNumber) -> RingNumber) -> RingNumber;
+/// The exponentials of numbers, divided by their sum.
+fn softmax_of_ring(line: &[RingNumber]) -> Vec<RingNumber> {
+    let powers: Vec<RingNumber> = line.iter().map(|x| x.applied(EXPONENTIAL)).collect();
+    let total = Divisor::from(sum(&powers));
+    powers.into_iter().map(|power| power.divided(&total)).collect()
+}
+
+/// The numbers minus the logarithm of the sum of their exponentials.
+fn log_softmax_of_ring(line: &[RingNumber]) -> Vec<RingNumber> {
+    let powers: Vec<RingNumber> = line.iter().map(|x| x.applied(EXPONENTIAL)).collect();
+    let logarithm = sum(&powers).applied(LOGARITHM);
+    line.iter().map(|x| x.minus(logarithm)).collect()
+}
+
+fn sum(numbers: &[RingNumber]) -> RingNumber {
+    numbers.iter().fold(RingNumber::default(), |sum, x| sum.plus(*x))
+}
 
 /// Computes a line of float32: the elements, the result, room for numbers, the places of what is not certain.
 type OfLineOfFloat32 = fn(&[f32], &mut [f32], &mut Vec<f64>, &mut Vec<usize>);
@@ -58,14 +73,24 @@ struct OfLine {
     quick: fn(FloatType, &[f64]) -> Option<Vec<f64>>,
     /// Writes the certain elements, and notes the others.
     of_f32: OfLineOfFloat32,
+    /// Floats are subtracted from the largest first, which the ring need not do.
+    of_ring: fn(&[RingNumber]) -> Vec<RingNumber>,
 }
 
-const SOFTMAX: OfLine = OfLine { exact: elementary::softmax, quick: quick::softmax, of_f32: kernels::softmax_of_f32 };
-const LOG_SOFTMAX: OfLine =
-    OfLine { exact: elementary::log_softmax, quick: quick::log_softmax, of_f32: kernels::log_softmax_of_f32 };
+const SOFTMAX: OfLine = OfLine {
+    exact: elementary::softmax,
+    quick: quick::softmax,
+    of_f32: kernels::softmax_of_f32,
+    of_ring: softmax_of_ring,
+};
+const LOG_SOFTMAX: OfLine = OfLine {
+    exact: elementary::log_softmax,
+    quick: quick::log_softmax,
+    of_f32: kernels::log_softmax_of_f32,
+    of_ring: log_softmax_of_ring,
+};
 
-/// Floats are subtracted from the largest first, which the ring need not do.
-fn along_axis(m: &mut dyn Host, a: &EvalArgs<'_>, f: &OfLine, of_total: OfTotal) -> Result<Value, Stop> {
+fn along_axis(m: &mut dyn Host, a: &EvalArgs<'_>, f: &OfLine) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let along = axis(given_int(a.call, "axis")?, x.shape().len())?;
     if x.dtype() == DataType::FLOAT32 && lanes::are_wanted(m) {
@@ -74,13 +99,7 @@ fn along_axis(m: &mut dyn Host, a: &EvalArgs<'_>, f: &OfLine, of_total: OfTotal)
     let _held = kernel::beside(m, x.len() as u64)?;
     m.spend(x.len() as u64)?;
     if let Elements::Ring(_, elements) = &*x.elements() {
-        let mut out = elements.clone();
-        for mut line in out.lanes_mut(Axis(along)) {
-            let exp = |x: RingNumber| x.applied(EXPONENTIAL);
-            let total = line.iter().fold(RingNumber::default(), |sum, x| sum.plus(exp(*x)));
-            line.iter_mut().for_each(|x| *x = of_total(*x, total, exp));
-        }
-        return of_scalars(m, x.dtype(), &out.mapv(Scalar::Ring));
+        return of_ring(m, x.dtype(), &line_by_line(elements, along, f.of_ring));
     }
     let float = x.dtype().float_type().filter(|float| *float != FloatType::Float64 && lanes::are_wanted(m));
     match float {
@@ -148,7 +167,7 @@ pub(in crate::ops) fn softmax(x: &ArrayD<f64>, along: usize) -> ArrayD<f64> {
 }
 
 /// Applies a function to all elements along the axis.
-fn line_by_line(x: &ArrayD<f64>, along: usize, f: impl Fn(&[f64]) -> Vec<f64>) -> ArrayD<f64> {
+fn line_by_line<T: Copy>(x: &ArrayD<T>, along: usize, f: impl Fn(&[T]) -> Vec<T>) -> ArrayD<T> {
     let mut out = x.clone();
     for mut line in out.lanes_mut(Axis(along)) {
         let results = f(&line.to_vec());
