@@ -30,6 +30,12 @@ def asks_for(found, program):
     return re.search(rf'R\.topk\(.*dtype=["\']{found[1]}["\']', program or "") is not None
 
 
+def sizes_of_the_outside(found, program):
+    """Whether the variables that are named are sizes in the parameters of a global function."""
+    named = re.findall(r"`(\w+)`", found[0])
+    return bool(named) and all(re.search(rf"^    def .*\b{name}\b", program or "", re.MULTILINE) for name in named)
+
+
 def calls(*operators):
     """Whether the program calls one of these operators."""
     called = re.compile(rf"\bR\.({'|'.join(operators)})\(")
@@ -47,6 +53,7 @@ OF_SIZES = (
     r"a region is an image and two corners, 5 numbers, not \d+"
     r"|the data has \d+ channels, the weight takes \d+"
     r"|the gradient has the dimension \d+, the result \d+"
+    r"|a place has \d+ coordinates, there are \d+"
     r"|the indices have \d+ places along axis \d+, the data \d+|\d+ elements cannot take a shape of \d+"
     r"|there are more values than places|the sizes \d+ and \d+ differ"
 )
@@ -117,9 +124,19 @@ MESSAGES = [
     (
         # What the compiled code makes of memory that is not there says nothing of code generation.
         r"^code generation: the source fails (outside of DataflowBlocks, the target gives a value: |with `)"
-        r"the tensor of `\w+` in the storage of `\w+` is read at .*, and byte \d+ of the storage was never written \[MEM\.UNWRITTEN\]",
+        r"the tensor of `\w+` in the storage of `\w+` is read at .*, and byte \d+ of the storage was never written \[MEM",
         calls(REDUCTIONS),
         "sum-of-nothing-unwritten",
+    ),
+    (
+        r"^LegalizeOps: .*the target does what is undefined: @conv[123]d_transpose\d*: dimension \d+ is -\d+, which is negative",
+        always,
+        "transposed-convolution-of-nothing",
+    ),
+    (
+        r"^LegalizeOps: .*the target fails: no shape has the negative size -\d+ \[PURE\.ERR\.OP\]",
+        calls("dynamic_strided_slice"),
+        "dynamic-slice-behind-its-end",
     ),
     (
         r"^RewriteDataflowReshape: .*CanProveDivisible\(info\.padding_factor, divisor\)",
@@ -142,6 +159,16 @@ MESSAGES = [
     (
         r"^LambdaLift: " + CONTRACT % "well-formed" + r"the annotation uses `\w+`, which is not in scope .*DIMS-SCOPE",
         always,
+        "lifted-size-of-the-outside",
+    ),
+    (
+        r"^LambdaLift: " + CONTRACT % "no free variable" + r"the shape variable `\w+` is not bound at this point",
+        sizes_of_the_outside,
+        "lifted-size-of-the-outside",
+    ),
+    (
+        r"^LambdaLift: " + CONTRACT % "well-formed" + r"no parameter has (`\w+`(, )?)+ as a dimension alone",
+        sizes_of_the_outside,
         "lifted-size-of-the-outside",
     ),
     (

@@ -118,6 +118,7 @@ def contract(name, message, rule):
 
 UNDEFINED = "the source gives a value, the target does what is undefined"
 UNWRITTEN = "a tensor is read that was not written in every element"
+OUTSIDE_SIZE = '    def main(x: R.Tensor((2, "n5", "n6"))):\n        def f(y: R.Tensor((n7,))):'
 #: The cause, the pass, what is said of it, and the program.
 KNOWN = [
     ("sum-of-nothing-unwritten", "LegalizeOps", f"{UNDEFINED}: at `v3` {UNWRITTEN}", "y = R.sum(x, axis=0)"),
@@ -149,6 +150,30 @@ KNOWN = [
         "LambdaLift",
         contract("well-formed", "the annotation uses `n1`, which is not in scope (f/params[0])", "WF23-12.14.DIMS-SCOPE"),
         "",
+    ),
+    (
+        "lifted-size-of-the-outside",
+        "LambdaLift",
+        contract("no free variable", "the shape variable `n5` is not bound at this point (main_f/body)", "WF.5.BEFORE"),
+        OUTSIDE_SIZE,
+    ),
+    (
+        "lifted-size-of-the-outside",
+        "LambdaLift",
+        contract("well-formed", "no parameter has `n5`, `n6` as a dimension alone (main_f)", "WF23-12.6.COVER"),
+        OUTSIDE_SIZE,
+    ),
+    (
+        "transposed-convolution-of-nothing",
+        "LegalizeOps",
+        f"{UNDEFINED}: @conv2d_transpose: dimension 3 is -2, which is negative",
+        "",
+    ),
+    (
+        "dynamic-slice-behind-its-end",
+        "LegalizeOps",
+        "the source gives a value, the target fails: no shape has the negative size -2 [PURE.ERR.OP]",
+        "y = R.dynamic_strided_slice(x, b, e, s)",
     ),
     (
         "division-by-zero",
@@ -190,6 +215,19 @@ UNKNOWN = [
     ("ToNonDataflow", contract("well-formed", "the body is Object, where the function returns", "SI.DERIVE.FUNC.RET-ERR"), ""),
     ("FuseOps", contract("well-formed", "the annotation uses `n1`, which is not in scope (f)", "WF23-12.14.DIMS-SCOPE"), ""),
     ("LambdaLift", contract("no free variable", "the shape variable `n1` is not bound at this point (f)", "WF.5.BEFORE"), ""),
+    # A size of the lifted function itself.
+    (
+        "LambdaLift",
+        contract("no free variable", "the shape variable `n7` is not bound at this point (f)", "WF.5.BEFORE"),
+        OUTSIDE_SIZE,
+    ),
+    (
+        "LambdaLift",
+        contract("well-formed", "no parameter has `n5`, `n7` as a dimension alone (f)", "WF23-12.6.COVER"),
+        OUTSIDE_SIZE,
+    ),
+    ("LegalizeOps", f"{UNDEFINED}: @conv2d: dimension 3 is -2, which is negative", ""),
+    ("LegalizeOps", "the target fails: no shape has the negative size -2 [PURE.ERR.OP]", "y = R.strided_slice(x)"),
     # A pass that makes a divisor zero.
     ("LegalizeOps", "the source gives a value, the target fails: an integer is divided by zero [PURE.ERR.OP]", ""),
     ("FuseTIR", "the source fails: an integer is divided by zero [PURE.ERR.OP]; of the target nothing is said: x", ""),
