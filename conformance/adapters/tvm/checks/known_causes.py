@@ -276,14 +276,23 @@ class Judge:
         self.tool, self.folder, self.runs, self.edition, self.ask = tool, Path(folder), runs, edition, ask
 
     def causes(self, text, name):
-        """The fewest folders that are all that is wrong with what the pass `name` made of a program, or None."""
+        """Folders that are all that is wrong with what the pass `name` made of a program, none too many; or None."""
         called = [cause for cause in CAUSES if rewritten(text, [cause])]
-        for count in range(1, len(called) + 1):
-            for causes in itertools.combinations(called, count):
-                besides = self.besides(text, name, causes)
-                if besides is not None:
-                    return [cause[0] for cause in causes] + besides
+        # All at once may be a program that is none.
+        for causes in [called, *([cause] for cause in called)]:
+            besides = self.besides(text, name, causes) if causes else None
+            if besides is not None:
+                return self.needed(text, name, causes, besides)
         return None
+
+    def needed(self, text, name, causes, besides):
+        """These causes without those that change nothing, and what else is known to be wrong."""
+        for cause in causes:
+            fewer = [other for other in causes if other is not cause]
+            without = self.besides(text, name, fewer) if fewer else None
+            if without is not None:
+                causes, besides = fewer, without
+        return list(dict.fromkeys([cause[0] for cause in causes] + besides))
 
     def besides(self, text, name, causes):
         """What else is known to be wrong where these causes are left out, or None if anything unknown is."""

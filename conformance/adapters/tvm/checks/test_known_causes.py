@@ -52,6 +52,20 @@ class Causes(unittest.TestCase):
         ask = lambda text: [wrong("P", "other bits", "made")]
         self.assertEqual(self.causes("P", ask, is_as), ["log-add-exp-near-one", "not-equal-of-nan"])
 
+    def test_the_release_is_asked_a_few_times_however_many_causes_there_may_be(self):
+        operators = ("not_equal", "tanh", "atanh", "nn.gelu", "max", "mean", "image.grid_sample")
+        program = "".join(f"y = R.{operator}(x, z)\n" for operator in operators)
+        asked = []
+
+        def ask(path):
+            asked.append(path.read_text())
+            return [wrong("P", "other bits")]
+
+        with tempfile.TemporaryDirectory() as folder:
+            judge = Judge("relax-spec", folder, 5, "2024-04", ask)
+            self.assertIsNone(judge.causes(program, "P"))
+        self.assertLess(len(asked), 2 * len(operators))
+
 
 class Messages(unittest.TestCase):
     def test_only_the_condition_of_the_finding(self):
