@@ -421,6 +421,11 @@ class Stages(unittest.TestCase):
         (line, *_) = self.told("NormalizeGlobalVar", "R.prim_value(T.int32(3))", module=program["Module"])
         self.assertIn('"int32"', json.dumps(line.get("syntax")))
 
+    def test_information_on_a_boxed_integer_keeps_its_data_type(self):
+        program = main_of([bind("n", op("relax.inspect.tensor_ndim", var("x")))], var("n"), params=(("x", tensor(2)),))
+        (line, *_) = self.told("NormalizeGlobalVar", "", module=program["Module"])
+        self.assertIn("int32", json.dumps(line.get("syntax", line["text"])))
+
 
 if __name__ == "__main__":
     unittest.main()
