@@ -164,6 +164,7 @@ CAUSES = [
     ("atanh-of-small", "atanh", operands(AWAY_FROM_ZERO, 0), AVOID),
     ("tanh-of-small", "tanh", operands(AWAY_FROM_ZERO, 0), AVOID),
     ("gelu-tail", "nn.gelu", operands(NOT_FAR_BELOW, 0), AVOID),
+    ("softplus-tail", "nn.softplus", operands(NOT_FAR_BELOW, 0), AVOID),
     ("regions-pooled-to-nothing", "vision.roi_(pool|align)", some_bins, AVOID),
     (
         "the releases before 0.27 have no `apply_softmax` (ops/vision.multibox_transform_loc-3-exact in the ledger)",

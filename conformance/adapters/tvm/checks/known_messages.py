@@ -63,7 +63,7 @@ OF_VARIABLE = r"dimension \d+: expected [a-z]\w* = \d+(?=.*\[SI\.MATCHCAST\.TENS
 REDUCTIONS = (
     r"(collapse_)?sum(_like|_to)?|mean|prod|max|min|std|variance|arg(max|min)|matmul|linear|einsum|cum(sum|prod)"
     r"|nn\.(log_)?softmax|nn\.(layer|rms|group|instance|batch)_norm|nn\.conv\w+|nn\.(adaptive_)?(max|avg)_pool\w+"
-    r"|nn\.attention\w*|grad\.\w+|vision\.\w+"
+    r"|nn\.cross_entropy_with_logits|nn\.nll_loss|nn\.attention\w*|grad\.\w+|vision\.\w+"
 )
 UNWRITTEN = r"at (`\w+`|the end of the run) a tensor is read that was not written in every element$"
 #: A broken contract.
@@ -83,7 +83,7 @@ MESSAGES = [
         "unused-call-outside-of-blocks",
     ),
     (
-        r"^StaticPlanBlockMemory: .*(the variable storage\w* has no value here|`storage\w*` is not (bound|in scope))",
+        r"^StaticPlanBlockMemory: .*(the variable storage[\w#]* has no value here|`storage[\w#]*` is not (bound|in scope))",
         always,
         "planned-storage-of-a-branch",
     ),

@@ -213,6 +213,7 @@ KNOWN = [
         ),
         "",
     ),
+    ("planned-storage-of-a-branch", "StaticPlanBlockMemory", f"{UNDEFINED}: the variable storage#1 has no value here", ""),
     ("the program does not end on this input", "LegalizeOps", "the target ran out of fuel", ""),
 ]
 #: Neighbours of these, of which nothing is known.
@@ -252,6 +253,7 @@ UNKNOWN = [
     ("RealizeVDevice", contract("well-formed", "x is to lie on llvm:0:global, which is another device", "VDEV.UPDATE.CLASH"), ""),
     ("StaticPlanBlockMemory", "the source gives a value, the target fails: it ran out of fuel and storage", ""),
     ("FuseTIR", "the variable storage1 has no value here", ""),
+    ("LegalizeOps", f"{UNDEFINED}: the variable storage#1 has no value here", ""),
 ]
 
 
@@ -279,6 +281,7 @@ class Rewriting(unittest.TestCase):
         "max-pool-backward-of-nan": ("R.grad.max_pool2d_backward(g, x)", "R.grad.max_pool2d_backward(g, R.where("),
         "atanh-of-small": ("R.atanh(x)", "R.atanh(R.where("),
         "tanh-of-small": ("R.tanh(x)", "R.tanh(R.where("),
+        "softplus-tail": ("R.nn.softplus(x, beta=2.0)", "R.nn.softplus(R.maximum(x, R.full_like("),
         "gelu-tail": ("R.nn.gelu(x)", "R.nn.gelu(R.maximum(x, R.full_like("),
         "regions-pooled-to-nothing": ("R.vision.roi_pool(x, r, pooled_size=(0, 2))", "pooled_size=(1, 2)"),
         "suppression-of-float64": ("R.vision.all_class_non_max_suppression(b, s, 1)", "R.astype(s, 'float32'), 1)"),
