@@ -36,6 +36,14 @@ def sizes_of_the_outside(found, program):
     return bool(named) and all(re.search(rf"^    def .*\b{name}\b", program or "", re.MULTILINE) for name in named)
 
 
+def shuffles_unknown_channels(_found, program):
+    """Whether the program calls `nn.pixel_shuffle` on a parameter whose channels are no constant."""
+    shuffled = re.findall(r"R\.nn\.pixel_shuffle\((\w+)", program or "")
+    shapes = [re.search(rf"\b{name}: R\.Tensor\(\(([^)]*)\)", program) for name in shuffled]
+    sizes = [shape[1].split(", ") for shape in shapes if shape]
+    return any(len(dims) >= 3 and not dims[-3].isdigit() for dims in sizes)
+
+
 def calls(*operators):
     """Whether the program calls one of these operators."""
     called = re.compile(rf"\bR\.({'|'.join(operators)})\(")
@@ -198,6 +206,12 @@ MESSAGES = [
         always,
         "a copy to a device becomes a packed call, whose arguments lie where its result lies",
     ),
+    (
+        r"^TVM: Rejected: .*layout_transform\(\) got an unexpected keyword argument '(input_)?axis_separators'",
+        always,
+        "since 0.26 `layout_transform` has no separators of axes",
+    ),
+    (r"^TVM: error: .*Segfault encountered", shuffles_unknown_channels, "pixel-shuffle-of-symbolic-channels"),
     (r": the (source|target) ran out of fuel$", always, "the program does not end on this input"),
 ]
 

@@ -133,6 +133,7 @@ def contract(name, message, rule):
 UNDEFINED = "the source gives a value, the target does what is undefined"
 UNWRITTEN = "a tensor is read that was not written in every element"
 OUTSIDE_SIZE = '    def main(x: R.Tensor((2, "n5", "n6"))):\n        def f(y: R.Tensor((n7,))):'
+SEGFAULT = "error: the recorder of passes ended: !!!!!!! Segfault encountered !!!!!!! File x"
 #: The cause, the pass, what is said of it, and the program.
 KNOWN = [
     ("sum-of-nothing-unwritten", "LegalizeOps", f"{UNDEFINED}: at `v3` {UNWRITTEN}", "y = R.sum(x, axis=0)"),
@@ -213,6 +214,18 @@ KNOWN = [
         ),
         "",
     ),
+    (
+        "pixel-shuffle-of-symbolic-channels",
+        "TVM",
+        SEGFAULT,
+        'def main(v: R.Tensor(("n1", "n2", 2, 3), dtype="float32")):\n    y = R.nn.pixel_shuffle(v, upscale_factor=2)',
+    ),
+    (
+        "since 0.26 `layout_transform` has no separators of axes",
+        "TVM",
+        "Rejected: error: layout_transform() got an unexpected keyword argument 'axis_separators'",
+        "",
+    ),
     ("planned-storage-of-a-branch", "StaticPlanBlockMemory", f"{UNDEFINED}: the variable storage#1 has no value here", ""),
     ("the program does not end on this input", "LegalizeOps", "the target ran out of fuel", ""),
 ]
@@ -243,6 +256,8 @@ UNKNOWN = [
     ),
     ("LegalizeOps", f"{UNDEFINED}: @conv2d: dimension 3 is -2, which is negative", ""),
     ("LegalizeOps", "the target fails: no shape has the negative size -2 [PURE.ERR.OP]", "y = R.strided_slice(x)"),
+    ("TVM", SEGFAULT, "def main(v: R.Tensor((1, 4, 2, 3))):\n    y = R.nn.pixel_shuffle(v, upscale_factor=2)"),
+    ("TVM", SEGFAULT, 'def main(v: R.Tensor(("n1", "n2", 2, 3))):\n    y = R.add(v, v)'),
     # A pass that makes a divisor zero.
     ("LegalizeOps", "the source gives a value, the target fails: an integer is divided by zero [PURE.ERR.OP]", ""),
     ("FuseTIR", "the source fails: an integer is divided by zero [PURE.ERR.OP]; of the target nothing is said: x", ""),
