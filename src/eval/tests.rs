@@ -611,6 +611,28 @@ fn a_program_ends_if_it_calls_no_value_and_nothing_calls_itself() {
     assert!(!module(lambda(vec![], nothing()), nothing()));
 }
 
+/// BUILTIN.MATCH_PRIM_VALUE: an integer is boxed with any data type of integers.
+#[test]
+fn a_boxed_integer_is_matched_with_any_data_type() {
+    let text = r#"
+@I.ir_module
+class Module:
+    @R.function(pure=False)
+    def main() -> R.Object:
+        h = R.call_builtin_with_ctx("vm.builtin.alloc_shape_heap", (R.prim_value(1),), OF_HEAP)
+        _ = R.call_packed("vm.builtin.match_prim_value", BOXED, h, R.prim_value(1), R.prim_value(0), R.str(""), ANY)
+        v = R.call_packed("vm.builtin.make_prim_value", h, R.prim_value(1), R.prim_value(0), ANY)
+        return v
+"#;
+    let text = text.replace("OF_HEAP", "sinfo_args=(R.Tensor(dtype=\"int64\", ndim=1),)");
+    let text = text.replace("ANY", "sinfo_args=(R.Object,)");
+    for boxed in ["T.int64(5)", "T.int32(5)", "T.uint64(5)", "T.uint8(5)"] {
+        let text = text.replace("BOXED", &format!("R.prim_value({boxed})"));
+        let program = crate::syntax::tvmscript::parse_module(&text).unwrap();
+        assert_eq!(value(&program, &[]), ValueSpec::Int(5), "{boxed}");
+    }
+}
+
 /// MEM.RELEASED: a closure and a tuple hold what they were made with.
 #[test]
 fn a_closure_and_a_tuple_hold_what_is_released() {

@@ -71,21 +71,32 @@ impl Visitor for ExternSymbols {
     }
 }
 
-/// OP.CALLPURE.PURE, OP.CALLINPLACEPACKED.INTENT: the packed functions that a program calls by these operators alone,
-/// and thereby says to be pure.
-fn said_to_be_pure(module: &IrModule) -> BTreeSet<Name> {
-    let mut said = SaidToBePure::default();
-    walk_module(&mut said, module);
-    said.pure.difference(&said.others).cloned().collect()
-}
-
+/// What the calls of packed functions in a program say of them.
 #[derive(Default)]
-struct SaidToBePure {
+struct CalledFunctions {
+    /// By these operators, and thereby said to be pure (OP.CALLPURE.PURE, OP.CALLINPLACEPACKED.INTENT).
     pure: BTreeSet<Name>,
+    /// In any other way.
     others: BTreeSet<Name>,
+    /// With a declared result that is not just an object.
+    declared: BTreeSet<Name>,
 }
 
-impl Visitor for SaidToBePure {
+impl CalledFunctions {
+    fn of(module: &IrModule) -> CalledFunctions {
+        let mut called = CalledFunctions::default();
+        walk_module(&mut called, module);
+        called
+    }
+
+    fn note_declared(&mut self, symbol: &Name, call: &Call) {
+        if !matches!(call.sinfo_args.as_slice(), [] | [StructInfo::Object]) {
+            self.declared.insert(symbol.clone());
+        }
+    }
+}
+
+impl Visitor for CalledFunctions {
     fn visit_expr(&mut self, expr: &Expr) {
         if let Expr::ExternFunc(func) = expr {
             self.others.insert(func.global_symbol.clone());
@@ -96,8 +107,13 @@ impl Visitor for SaidToBePure {
     fn visit_call(&mut self, call: &Call) {
         match (&call.op, call.args.split_first()) {
             (Expr::Op(op), Some((Expr::ExternFunc(func), args))) if is_of_pure_functions(&op.op_name) => {
+                self.note_declared(&func.global_symbol, call);
                 self.pure.insert(func.global_symbol.clone());
                 args.iter().for_each(|arg| self.visit_expr(arg));
+            }
+            (Expr::ExternFunc(func), _) => {
+                self.note_declared(&func.global_symbol, call);
+                walk_call(self, call);
             }
             _ => walk_call(self, call),
         }
@@ -116,13 +132,20 @@ pub(super) fn register(
     assumed: &BTreeMap<Name, Assumption>,
     source: Option<&IrModule>,
 ) {
-    let said = source.map(said_to_be_pure).unwrap_or_default();
+    let said = source.map(CalledFunctions::of).unwrap_or_default();
     for name in names {
-        let by_default = || Assumption { pure: said.contains(&name), ..Assumption::default() };
+        let is_pure = said.pure.contains(&name) && !said.others.contains(&name);
+        let by_default = || Assumption { pure: is_pure, ..Assumption::default() };
         let assumption = assumed.get(&name).cloned().unwrap_or_else(by_default);
-        let symbol = name.clone();
+        let (symbol, declared) = (name.clone(), said.declared.contains(&name));
         // Its effects are recorded here, where the declared result of the call is known.
-        registry.register(&name, true, move |m, args| call(m, &symbol, &assumption, args));
+        registry.register(&name, true, move |m, args| match (&m.asked().wanted, declared) {
+            // An executable does not say it.
+            (ResultContract::Anything, true) => {
+                Err(Stop::unknown(format!("a call of {symbol} that does not say what the function returns")))
+            }
+            _ => call(m, &symbol, &assumption, args),
+        });
     }
 }
 

@@ -213,3 +213,24 @@ fn a_function_that_the_source_says_to_be_pure_has_no_effects_in_the_target() {
     let other = "    _ = R.call_packed(\"somewhere.else\", x, sinfo_args=(R.Object,))\n";
     assert!(!allowed(&program("call_pure_packed", other), &program("call_packed", other)));
 }
+
+/// A call in an executable does not say what a function returns, of which nothing else is known, either.
+#[test]
+fn a_call_without_the_declared_result_of_the_source_is_undecided() {
+    let program = |declared: &str| {
+        let text = format!(
+            "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    \
+             y = R.call_pure_packed(\"somewhere.else\", x{declared})\n    \
+             z = R.match_cast(y, R.Tensor((2, 3), \"float32\"))\n    return z\n"
+        );
+        parse_module(&text).expect(&text)
+    };
+    let settings = Settings { unknown: Some(std::collections::BTreeMap::new()), ..Settings::runs(5) };
+    let mut verdict = |before: &str, after: &str| {
+        let mut cx = Cx::new().with_edition(EDITION_OF_PRIM_FUNCS);
+        refine(&mut cx, &program(before), &program(after), "main", &[], &settings).unwrap().verdict
+    };
+    let tensor = ", sinfo_args=(R.Tensor((2, 3), \"float32\"),)";
+    assert!(matches!(verdict(tensor, tensor), RefinementVerdict::Allowed));
+    assert!(matches!(verdict(tensor, ""), RefinementVerdict::Undecided(_)));
+}

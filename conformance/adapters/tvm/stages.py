@@ -58,14 +58,16 @@ def printed(mod):
 
 #: What TVM prints of a variable bound to the empty tuple: its value alone, behind its type if a block outputs it.
 UNIT = re.compile(r"^ +(R\.tuple\(\)|\w+: R\.Tuple(\(\))?)$", re.MULTILINE)
-#: A boxed scalar in a program whose data type TVM does not print.
+#: A boxed scalar in a program whose data type TVM does not print, and what it prints of the information on one.
 NARROW = re.compile(r"prim_value\(T\.(u?int(8|16|32)|bool)\(")
+KNOWN_SCALAR = "R.Prim(value="
 
 
 def told(mod, request):
     """The text of a module, and where that leaves something out, the syntax of its functions with the text of the rest."""
     text = printed(mod)
-    if not UNIT.search(text) and not NARROW.search(request["script"]) or mod.global_infos:
+    is_short = UNIT.search(text) or NARROW.search(request["script"]) or KNOWN_SCALAR in text
+    if not is_short or mod.global_infos:
         return {"text": text}
     import tvm
     from tvm import relax

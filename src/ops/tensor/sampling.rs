@@ -87,8 +87,8 @@ fn multinomial(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         let mut sum = 0.0;
         for class in 0..classes {
             let own = float(at(prob, &[row, class])?)?;
-            if own < 0.0 {
-                return Err(Stop::unspecified("a negative number is no probability".to_string()));
+            if own.is_nan() || own < 0.0 {
+                return Err(Stop::unspecified(format!("{own} is no probability")));
             }
             sum += own;
             if sample < sum {

@@ -18,6 +18,8 @@ import struct
 import subprocess
 from pathlib import Path
 
+from known_messages import by_message
+
 ADAPTER = Path(__file__).resolve().parent.parent
 LEDGER = ADAPTER.parent.parent / "ledger" / "tvm-programs.ron"
 MODEL, AVOID = "model", "avoid"
@@ -162,6 +164,7 @@ CAUSES = [
     ("atanh-of-small", "atanh", operands(AWAY_FROM_ZERO, 0), AVOID),
     ("tanh-of-small", "tanh", operands(AWAY_FROM_ZERO, 0), AVOID),
     ("gelu-tail", "nn.gelu", operands(NOT_FAR_BELOW, 0), AVOID),
+    ("softplus-tail", "nn.softplus", operands(NOT_FAR_BELOW, 0), AVOID),
     ("regions-pooled-to-nothing", "vision.roi_(pool|align)", some_bins, AVOID),
     (
         "the releases before 0.27 have no `apply_softmax` (ops/vision.multibox_transform_loc-3-exact in the ledger)",
@@ -187,75 +190,9 @@ CAUSES = [
         without("out_layout"),
         AVOID,
     ),
+    ("killed-under-another-name", "match_cast", by("{0}"), AVOID),
     ("suppression-of-float64", "vision.all_class_non_max_suppression", operands('R.astype({0}, "float32")', 0, 1), AVOID),
     ("suppression-of-fewer-boxes", "vision.all_class_non_max_suppression", by(ROWS), AVOID),
-]
-
-
-def reads_behind(found, _=None):
-    """Whether an index lies behind the end, and none before the beginning."""
-    index, shape = (list(map(int, re.findall(r"-?\d+", part))) for part in found.groups()[-2:])
-    return len(index) == len(shape) and all(i >= 0 for i in index)
-
-
-def repeats_no_one(found, _=None):
-    """Whether each axis along which an index lies behind the end has the size 1."""
-    index, shape = (list(map(int, re.findall(r"-?\d+", part))) for part in found.groups()[-2:])
-    return reads_behind(found) and all(i < size or size == 1 for i, size in zip(index, shape))
-
-
-def counts_from_the_end(found, _=None):
-    """Whether each index that lies outside is negative, and inside if it is counted from the end."""
-    index, shape = (list(map(int, re.findall(r"-?\d+", part))) for part in found.groups()[-2:])
-    return len(index) == len(shape) and all(-size <= i < size for i, size in zip(index, shape))
-
-
-def asks_for(found, program):
-    """Whether the program itself asks for this data type, which no pass has made of another one."""
-    return re.search(rf'R\.topk\(.*dtype=["\']{found[1]}["\']', program or "") is not None
-
-
-def always(_found, _program=None):
-    """What a message says is enough."""
-    return True
-
-
-OUTSIDE = r": `\w+\[([-\d, ]+)\]` is outside of the shape \[([\d, ]+)\]"
-#: What an operator demands of sizes that inference cannot compare.
-OF_SIZES = (
-    r"a region is an image and two corners, 5 numbers, not \d+"
-    r"|the data has \d+ channels, the weight takes \d+"
-    r"|the gradient has the dimension \d+, the result \d+"
-    r"|there are more values than places|the sizes \d+ and \d+ differ"
-)
-#: A `MatchCast` to a size that has been bound.
-OF_VARIABLE = r"dimension \d+: expected [a-z]\w* = \d+(?=.*\[SI\.MATCHCAST\.TENSOR\.EVAL\])"
-#: What a message says -> what it and the program have to say besides, and the folder.
-MESSAGES = [
-    (r"@index_tensor\d*" + OUTSIDE, counts_from_the_end, "negative-index-of-a-tensor"),
-    (r"@slice_scatter\d*" + OUTSIDE, reads_behind, "slice-scatter-beyond-the-updates"),
-    (rf"the source fails[\w ]*(, the target gives a value)?: ({OF_SIZES}) \[PURE\.ERR\.OP\]", always, "product-of-unequal-sizes"),
-    (
-        r"^(FoldConstant|DeadCodeElimination): the source fails outside of DataflowBlocks, the target gives a value",
-        always,
-        "unused-call-outside-of-blocks",
-    ),
-    (r"the variable storage\w* has no value here|`storage\w*` is not (bound|in scope)", always, "planned-storage-of-a-branch"),
-    (r"@broadcast_to\d*" + OUTSIDE, repeats_no_one, "broadcast-of-a-symbolic-size"),
-    (
-        r"@max_pool2d_backward\d*: `maxpool_grad_argmax_v0\[([-\d, ]+)\]` is outside of the shape \[([\d, ]+)\]",
-        reads_behind,
-        "max-pool-backward-behind-the-gradient",
-    ),
-    (
-        r"the target fails: topk raised an error: Unsupported output dtype: (uint32|uint64) \[PURE.ERR.OP\]",
-        asks_for,
-        "topk-places-as-uint32",
-    ),
-    (rf"the source fails[\w ]*, the target gives a value: {OF_VARIABLE}, found 0 ", always, "cast-to-a-size-of-another-cast"),
-    (rf"^Normalize: .* the target fails: {OF_VARIABLE}, found \d+ ", always, "sizes-of-a-flattened-sequence"),
-    (r"the stride 0 is not possible \[PURE\.ERR\.OP\].*@shape_func\d*: division of -?\d+ by zero", always, "division-by-zero"),
-    (r"the target fails: sort raised an error: Unsupported input dtype: (bool|int8) ", always, "sort-of-booleans"),
 ]
 
 
@@ -282,15 +219,6 @@ def rewritten(text, causes):
         if not rewriting.count:
             return None
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
-
-
-def by_message(message, name="", program=None):
-    """The cause that a message alone says, of a pass on a program."""
-    for said, also, folder in MESSAGES:
-        found = re.search(said, f"{name}: {message}")
-        if found and also(found, program):
-            return folder
-    return None
 
 
 def field(form, name):
@@ -349,14 +277,23 @@ class Judge:
         self.tool, self.folder, self.runs, self.edition, self.ask = tool, Path(folder), runs, edition, ask
 
     def causes(self, text, name):
-        """The fewest folders that are all that is wrong with what the pass `name` made of a program, or None."""
+        """Folders that are all that is wrong with what the pass `name` made of a program, none too many; or None."""
         called = [cause for cause in CAUSES if rewritten(text, [cause])]
-        for count in range(1, len(called) + 1):
-            for causes in itertools.combinations(called, count):
-                besides = self.besides(text, name, causes)
-                if besides is not None:
-                    return [cause[0] for cause in causes] + besides
+        # All at once may be a program that is none.
+        for causes in [called, *([cause] for cause in called)]:
+            besides = self.besides(text, name, causes) if causes else None
+            if besides is not None:
+                return self.needed(text, name, causes, besides)
         return None
+
+    def needed(self, text, name, causes, besides):
+        """These causes without those that change nothing, and what else is known to be wrong."""
+        for cause in causes:
+            fewer = [other for other in causes if other is not cause]
+            without = self.besides(text, name, fewer) if fewer else None
+            if without is not None:
+                causes, besides = fewer, without
+        return list(dict.fromkeys([cause[0] for cause in causes] + besides))
 
     def besides(self, text, name, causes):
         """What else is known to be wrong where these causes are left out, or None if anything unknown is."""

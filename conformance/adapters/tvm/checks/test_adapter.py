@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -379,6 +380,51 @@ class Executables(unittest.TestCase):
         saved = head + functions + struct.pack("<Q", 0) + constants
         expected = [{"name": "main", "params": 2, "registers": 5}], [{"DataType": "float32"}, {"Shape": [3, 4]}]
         self.assertEqual(tables(saved), expected)
+
+
+#: A pass that marks the program and then runs another one, which leaves it as it is.
+OUTER = """
+import tvm
+from tvm import relax
+
+@tvm.transform.module_pass(opt_level=0, name="Outer")
+def outer(mod, context):
+    return relax.transform.NormalizeGlobalVar()(mod.with_attr("marked", 1))
+"""
+
+
+class Stages(unittest.TestCase):
+    """The module after each pass, without a process of its own."""
+
+    def told(self, step, script, **more):
+        sys.path.insert(0, HERE)
+        from stages import answer
+
+        lines = []
+        answer({"script": script, "edition": "2024-04", "steps": [{"name": step}], **more}, lines.append)
+        self.assertEqual([line["error"] for line in lines if "error" in line], [])
+        return [line for line in lines if "pass" in line]
+
+    def test_what_a_pass_made_before_it_runs_another_one_is_its_own(self):
+        program = "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Object):\n        return x\n"
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(OUTER)
+            file.flush()
+            lines = self.told(f"{file.name}:outer", program)[1:]
+        changes = [(line["pass"].rpartition(":")[2], "text" in line) for line in lines]
+        self.assertEqual(changes, [("outer/Outer", True), ("outer/NormalizeGlobalVar", False), ("outer/Outer", False)])
+
+    def test_a_device_among_attributes_does_not_hide_the_data_type_of_a_boxed_integer(self):
+        device = op("relax.to_vdevice", var("x"), attrs={"dst_vdevice": {"Str": "llvm:0:global"}})
+        number = {"PrimValue": {"value": 3, "dtype": "int32"}}
+        program = main_of([bind("y", device), bind("n", number)], var("y"), params=(("x", tensor(2)),))
+        (line, *_) = self.told("NormalizeGlobalVar", "R.prim_value(T.int32(3))", module=program["Module"])
+        self.assertIn('"int32"', json.dumps(line.get("syntax")))
+
+    def test_information_on_a_boxed_integer_keeps_its_data_type(self):
+        program = main_of([bind("n", op("relax.inspect.tensor_ndim", var("x")))], var("n"), params=(("x", tensor(2)),))
+        (line, *_) = self.told("NormalizeGlobalVar", "", module=program["Module"])
+        self.assertIn("int32", json.dumps(line.get("syntax", line["text"])))
 
 
 if __name__ == "__main__":
