@@ -37,7 +37,7 @@ pub fn bind(var: Binder, value: Expr) -> Binding {
 }
 
 pub fn cast(var: Option<Binder>, value: Expr, struct_info: StructInfo) -> Binding {
-    Binding::MatchCast(MatchCast { var, struct_info, value, span: Span::NONE })
+    Binding::MatchCast(Box::new(MatchCast { var, struct_info, value, span: Span::NONE }))
 }
 
 pub fn bb(bindings: impl IntoIterator<Item = Binding>) -> BindingBlock {

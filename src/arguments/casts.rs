@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::grammar::{
-    Binding, Expr, Function, MatchCast, PrimExpr, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
-};
+use crate::grammar::{Binding, Expr, Function, PrimExpr, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var};
 
 /// The casts of parameters in the body's own blocks.
 #[derive(Default)]
@@ -18,8 +16,11 @@ impl<'f> Casts<'f> {
     pub(super) fn of(func: &'f Function) -> Casts<'f> {
         let Expr::SeqExpr(seq) = &func.body else { return Casts::default() };
         let targets = seq.blocks.iter().flat_map(|block| &block.bindings).filter_map(|binding| match binding {
-            Binding::MatchCast(MatchCast { value: Expr::Var(var), struct_info, .. }) => Some((var, struct_info)),
-            Binding::MatchCast(_) | Binding::VarBinding(_) => None,
+            Binding::MatchCast(cast) => match &cast.value {
+                Expr::Var(var) => Some((var, &cast.struct_info)),
+                _ => None,
+            },
+            Binding::VarBinding(_) => None,
         });
         Casts { targets: targets.collect(), fitting: usize::MAX }
     }

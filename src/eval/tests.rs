@@ -14,7 +14,7 @@ fn bind(name: &str, value: Expr) -> Binding {
 
 fn cast(name: Option<&str>, struct_info: StructInfo, value: Expr) -> Binding {
     let var = name.map(|name| Binder::var(Var::new(name)));
-    Binding::MatchCast(MatchCast { var, struct_info, value, span: Span::NONE })
+    Binding::MatchCast(Box::new(MatchCast { var, struct_info, value, span: Span::NONE }))
 }
 
 fn block(bindings: Vec<Binding>) -> BindingBlock {

@@ -243,7 +243,7 @@ pub enum Binding {
     /// `GRAM.BIND.VARBINDING`: a variable is bound to a value.
     VarBinding(VarBinding),
     /// `GRAM.BIND.MATCHCAST`: a value is checked at run time.
-    MatchCast(MatchCast),
+    MatchCast(Box<MatchCast>),
 }
 
 /// `VarBinding(var, value)`.

@@ -314,12 +314,12 @@ impl<'c, 'm> Normalizer<'c, 'm> {
             Binding::VarBinding(b) => Binding::VarBinding(VarBinding { var: self.binder(&b.var), value, span: b.span }),
             Binding::MatchCast(cast) => {
                 self.enter_shape_vars(&cast.struct_info, self.flattening > 0);
-                Binding::MatchCast(MatchCast {
+                Binding::MatchCast(Box::new(MatchCast {
                     var: cast.var.as_ref().map(|binder| self.binder(binder)),
                     struct_info: self.struct_info(&cast.struct_info),
                     value,
                     span: cast.span,
-                })
+                }))
             }
         };
         self.tuples.enter_normal(source, &binding);

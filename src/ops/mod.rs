@@ -31,6 +31,7 @@ macro_rules! operator {
             params: &[$($param),*],
             pure: true,
             infer: Some($infer),
+            inference: stringify!($infer),
             eval: $eval,
             accuracy: $crate::ops::Accuracy::$accuracy,
             clauses: clauses!($name, $rules),
@@ -83,6 +84,9 @@ pub struct OpDef {
     pub pure: bool,
     /// The macro `FInferStructInfo`. Without one the result is an object (`SI.DERIVE.CALL.OP-DEFAULT`).
     pub infer: Option<Infer>,
+    /// The name of this macro, which tells whether two operators have the same. Their addresses do not: a compiler may
+    /// merge functions of the same code.
+    pub inference: &'static str,
     /// The reference implementation.
     pub eval: Eval,
     /// The required agreement of an implementation with the reference implementation.

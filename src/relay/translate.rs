@@ -418,7 +418,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
             let binder = Some(Binder::var(var.clone()));
             let struct_info = self.said(wanted, Span::NONE);
             let cast = MatchCast { var: binder, struct_info, value, span: Span::NONE };
-            out.push(Binding::MatchCast(cast));
+            out.push(Binding::MatchCast(Box::new(cast)));
             (relax::Expr::Var(var), wanted.clone())
         })
     }

@@ -82,8 +82,11 @@ const DRIVERS: &[Driver] = &[
     }),
 ];
 
-/// The drivers that are a whole command, from its start to its end, by name: `check` of the program.
-const COMMANDS: &[(&str, fn() -> String)] = &[("command-check-1000", || sums(1_000))];
+/// A program and the name of its driver.
+type CommandDriver = (&'static str, fn() -> String);
+
+/// The drivers that are a whole command, from its start to its end: `check` of the program.
+const COMMANDS: &[CommandDriver] = &[("command-check-1000", || sums(1_000))];
 
 /// A function with so many bindings.
 fn function(bindings: impl Iterator<Item = String>, last: &str, ret: &str) -> String {

@@ -60,6 +60,8 @@ pub fn run(args: &Args) -> CommandResult {
         choice.lowers(&findings)?;
     }
     let executable = vm::build(&mut cx(), &module);
+    // A large program and its text need not stand beside each other.
+    drop(module);
     let text = match args.format {
         ReportFormat::Human => vm::print(&executable),
         ReportFormat::Json => write_pretty(&executable.write()) + "\n",

@@ -110,6 +110,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         params: &[OpParam::Arg("v")],
         pure: true,
         infer: Some(infer_cast),
+        inference: "infer_cast",
         eval: cast,
         accuracy: Accuracy::Exact,
         clauses: Clauses::Text,

@@ -11,6 +11,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[OpDef {
     params: &[OpParam::Arg("expr")],
     pure: true,
     infer: Some(infer_shape_of),
+    inference: "infer_shape_of",
     eval: shape_of,
     accuracy: Accuracy::Exact,
     clauses: Clauses::Text,

@@ -123,7 +123,7 @@ const fn exact(op: OpDef) -> OpDef {
 }
 
 const fn division(op: OpDef) -> OpDef {
-    OpDef { infer: Some(infer_division), ..op }
+    OpDef { infer: Some(infer_division), inference: "infer_division", ..op }
 }
 
 /// As for other arithmetic, but rejects a divisor that is a boxed integer known to be zero.

@@ -337,7 +337,7 @@ impl<'g, 't> Builder<'g, 't> {
             let mut var = if self.graph.is_none(bound) { None } else { Some(self.param(bound)?) };
             var.iter_mut()
                 .for_each(|var| var.annotation = var.annotation.take().filter(|info| !is_mostly_repeated(info)));
-            return Ok(Binding::MatchCast(MatchCast { var, struct_info, value, span }));
+            return Ok(Binding::MatchCast(Box::new(MatchCast { var, struct_info, value, span })));
         }
         let value_id = fields.node("value")?;
         if self.graph.short(value_id) == "Function" {
@@ -358,7 +358,7 @@ impl<'g, 't> Builder<'g, 't> {
         {
             // A scalar that is also a dimension: matching the value binds both.
             let struct_info = var.annotation.take().unwrap_or(StructInfo::Object);
-            return Ok(Binding::MatchCast(MatchCast { var: Some(var), struct_info, value, span }));
+            return Ok(Binding::MatchCast(Box::new(MatchCast { var: Some(var), struct_info, value, span })));
         }
         // A call without a result is a statement in the text, which has no place for an annotation.
         let is_statement = matches!(value, Expr::Call(_)) && var.annotation == Some(StructInfo::tuple([]));

@@ -127,7 +127,7 @@ impl Program {
                 self.bind(&cast.struct_info);
                 let struct_info = self.spelling.info(&cast.struct_info);
                 let var = cast.var.as_ref().map(|binder| self.binder(binder));
-                Binding::MatchCast(MatchCast { var, struct_info, value, ..cast.clone() })
+                Binding::MatchCast(Box::new(MatchCast { var, struct_info, value, ..*cast.clone() }))
             }
         }
     }

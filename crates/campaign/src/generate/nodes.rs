@@ -15,7 +15,7 @@ pub(crate) fn bind(var: &Binder, value: Expr) -> Binding {
 }
 
 pub(crate) fn cast(var: Option<Binder>, value: Expr, struct_info: StructInfo) -> Binding {
-    Binding::MatchCast(MatchCast { var, struct_info, value, span: Span::NONE })
+    Binding::MatchCast(Box::new(MatchCast { var, struct_info, value, span: Span::NONE }))
 }
 
 pub(crate) fn block(kind: BlockKind, bindings: Vec<Binding>) -> BindingBlock {

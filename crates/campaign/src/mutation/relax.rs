@@ -190,9 +190,7 @@ pub(super) fn narrower(dtype: DataType) -> Option<DataType> {
 
 /// The next operator with the same parameters and the same inference.
 fn neighbour(op: &'static OpDef) -> Option<&'static OpDef> {
-    let like = |other: &&'static OpDef| {
-        other.params == op.params && other.infer.map(|f| f as usize) == op.infer.map(|f| f as usize)
-    };
+    let like = |other: &&'static OpDef| other.params == op.params && other.inference == op.inference;
     let mut all = ops::all().filter(like);
     let first = all.next()?;
     let after = std::iter::once(first).chain(all).skip_while(|other| other.name != op.name).nth(1);

@@ -218,7 +218,7 @@ impl ModuleReader<'_> {
                 self.note_info(&var, Some(&struct_info));
                 Binder { var, kind, annotation }
             });
-            blocks.push(Binding::MatchCast(MatchCast { var, struct_info, value, span }));
+            blocks.push(Binding::MatchCast(Box::new(MatchCast { var, struct_info, value, span })));
             return Ok(());
         }
         let value = self.assigned(value, annotation.as_ref())?;
@@ -442,7 +442,7 @@ impl ModuleReader<'_> {
             }
         }
         if let Some((value, struct_info)) = self.match_cast(e)? {
-            blocks.push(Binding::MatchCast(MatchCast { var: None, struct_info, value, span }));
+            blocks.push(Binding::MatchCast(Box::new(MatchCast { var: None, struct_info, value, span })));
             return Ok(());
         }
         self.by(rule!("R89.SYN.EXPRSTMT"), span);

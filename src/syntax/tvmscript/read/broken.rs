@@ -1,6 +1,8 @@
 //! Python that cannot be parsed. The outermost class or function with the error is left out, so that the rest can be
 //! read.
 
+use std::borrow::Cow;
+
 use ruff_python_ast as py;
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 
@@ -26,9 +28,10 @@ pub(super) struct Readable {
 /// The errors outside of classes and functions that could be left out.
 pub(super) fn statements(text: &str) -> Result<Readable, Vec<ReadFault>> {
     let mut parsed = parse(text);
-    let mut rest = text.to_string();
+    let mut rest = Cow::Borrowed(text);
     if !parsed.errors().is_empty() && text.lines().any(is_command) {
-        (rest, parsed) = parse_without_commands(text);
+        let (without, parts) = parse_without_commands(text);
+        (rest, parsed) = (Cow::Owned(without), parts);
     }
     let (mut faults, mut without_a_function) = (Vec::new(), false);
     for _ in 0..MAX_BROKEN {
@@ -38,7 +41,8 @@ pub(super) fn statements(text: &str) -> Result<Readable, Vec<ReadFault>> {
         let errors = parsed.errors().iter().filter(|error| inside(error.location.start().to_usize()));
         faults.extend(errors.map(|error| ReadFault::at(span_of(&error.location), error.error.to_string())));
         without_a_function |= !broken.is_class;
-        rest.replace_range(broken.start..broken.end, &blank(rest.get(broken.start..broken.end).unwrap_or_default()));
+        let blanks = blank(rest.get(broken.start..broken.end).unwrap_or_default());
+        rest.to_mut().replace_range(broken.start..broken.end, &blanks);
         parsed = parse(&rest);
     }
     faults.truncate(MAX_ERRORS);

@@ -59,7 +59,7 @@ impl ModuleReader<'_> {
         Ok(match &info {
             StructInfo::Prim(PrimStructInfo { value: Some(_), .. }) => {
                 let var = Some(Binder { var, kind, annotation: None });
-                Binding::MatchCast(MatchCast { var, struct_info: info, value, span })
+                Binding::MatchCast(Box::new(MatchCast { var, struct_info: info, value, span }))
             }
             _ => {
                 let var = Binder { var, kind, annotation: Some(info) };
