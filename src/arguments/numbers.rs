@@ -62,6 +62,25 @@ const CYCLE: [NumberProfile; 19] = [
     NumberProfile::Boundless,
 ];
 
+/// For each position in the cycle: how often its profile occurs before it, and in the whole cycle. They are asked for
+/// with each element.
+const SAME: [(usize, usize); CYCLE.len()] = {
+    let mut found = [(0, 0); CYCLE.len()];
+    let mut at = 0;
+    while at < CYCLE.len() {
+        let mut other = 0;
+        while other < CYCLE.len() {
+            if CYCLE[other] as u8 == CYCLE[at] as u8 {
+                found[at].0 += (other < at) as usize;
+                found[at].1 += 1;
+            }
+            other += 1;
+        }
+        at += 1;
+    }
+    found
+};
+
 impl NumberProfile {
     /// The profile of the draw with this number.
     pub(super) fn of(index: usize) -> NumberProfile {
@@ -83,8 +102,8 @@ impl NumberProfile {
     /// How many earlier draws had the same profile.
     fn ordinal(index: usize) -> usize {
         let (round, at) = (index / CYCLE.len(), NumberProfile::nth(index) % CYCLE.len());
-        let same = |profile: &&NumberProfile| **profile == NumberProfile::of(index);
-        round * CYCLE.iter().filter(same).count() + CYCLE.iter().take(at).filter(same).count()
+        let (before, all) = SAME.get(at).copied().unwrap_or((0, 1));
+        round * all + before
     }
 
     /// A profile that does not hide the effects of other arguments.

@@ -1,6 +1,5 @@
 //! The data of a tensor literal: data type, shape, and the elements as little-endian bytes.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::{DataType, TypeCode};
@@ -149,12 +148,14 @@ impl TensorData {
 
     /// The hexadecimal digits of the bytes.
     pub fn to_hex(&self) -> String {
-        let mut digits = String::with_capacity(self.bytes.len() * 2);
+        let mut digits = Vec::with_capacity(self.bytes.len() * 2);
+        // Each half of a byte is less than 16.
+        let digit = |half: u8| if half < 10 { b'0' + half } else { b'a' - 10 + half };
         for byte in self.bytes.iter() {
-            // Writing to a String cannot fail.
-            let _ = write!(digits, "{byte:02x}");
+            digits.extend_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
         }
-        digits
+        // They are ASCII.
+        String::from_utf8(digits).unwrap_or_default()
     }
 }
 
@@ -246,14 +247,18 @@ fn encode_exactly(dtype: DataType, value: f64, bytes: &mut Vec<u8>) -> Result<()
 }
 
 fn from_hex(text: &str) -> Result<Vec<u8>, TensorDataError> {
-    let digit = |c: u8| char::from(c).to_digit(16).and_then(|d| u8::try_from(d).ok()).ok_or(TensorDataError::Bits);
-    text.as_bytes()
-        .chunks(2)
-        .map(|pair| match pair {
-            [high, low] => Ok(digit(*high)? << 4 | digit(*low)?),
-            _ => Err(TensorDataError::Bits),
-        })
-        .collect()
+    let digit = |c: u8| match c {
+        b'0'..=b'9' => Ok(c - b'0'),
+        b'a'..=b'f' => Ok(c - b'a' + 10),
+        b'A'..=b'F' => Ok(c - b'A' + 10),
+        _ => Err(TensorDataError::Bits),
+    };
+    let mut bytes = Vec::with_capacity(text.len() / 2);
+    for pair in text.as_bytes().chunks(2) {
+        let [high, low] = pair else { return Err(TensorDataError::Bits) };
+        bytes.push(digit(*high)? << 4 | digit(*low)?);
+    }
+    Ok(bytes)
 }
 
 #[cfg(test)]

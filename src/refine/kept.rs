@@ -2,7 +2,7 @@
 //! done is not done again.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use super::observed::{ClosureObservations, Observed};
@@ -11,18 +11,30 @@ use super::ring::{DrawSeed, RingResult};
 use crate::arguments::Draw;
 use crate::grammar::IrModule;
 use crate::number::FloatType;
-use crate::value::{Noise, ValueSpec};
+use crate::value::{Noise, Value, ValueSpec};
 
 /// How many programs are kept: the first one, and the last ones.
 const PROGRAMS: usize = 3;
 /// How many runs of a program are kept.
 const RUNS: usize = 128;
+/// The values of how many lists of arguments are kept.
+const VALUES: usize = 4;
 
 /// The programs of a session with their runs, and the inputs.
 #[derive(Debug, Default)]
 pub struct KeptRuns {
     programs: RefCell<Vec<KeptProgram>>,
     inputs: RefCell<KeptInputs>,
+    values: RefCell<VecDeque<KeptValues>>,
+}
+
+/// The values of arguments, which no run has changed.
+#[derive(Debug)]
+struct KeptValues {
+    args: Vec<ValueSpec>,
+    /// Of which draw they are, if they are in the ring.
+    seed: Option<DrawSeed>,
+    values: Vec<Value>,
 }
 
 /// A program. It is identified by its address, which no other one has as long as it is kept.
@@ -45,8 +57,9 @@ pub(super) struct NoiseChoice {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct RunOf<'a> {
     pub(super) entry: &'a str,
-    pub(super) args: &'a [ValueSpec],
+    // Compared before the arguments, which may be large.
     pub(super) noise: Option<NoiseChoice>,
+    pub(super) args: &'a [ValueSpec],
 }
 
 /// What a run showed.
@@ -72,8 +85,8 @@ struct KeptRun {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct DrawOf<'a> {
     pub(super) entry: &'a str,
-    pub(super) args: &'a [ValueSpec],
     pub(super) seed: DrawSeed,
+    pub(super) args: &'a [ValueSpec],
 }
 
 /// A run in the ring.
@@ -131,6 +144,39 @@ impl KeptRuns {
             shown.observed.arguments.clone_from(&args);
         }
         program.runs.push(KeptRun { entry: of.entry.to_string(), args, noise: of.noise, shown });
+    }
+
+    /// The values of arguments, in memory of their own.
+    pub(super) fn values<E>(
+        &self,
+        args: &[ValueSpec],
+        seed: Option<DrawSeed>,
+        make: impl FnOnce() -> Result<Vec<Value>, E>,
+    ) -> Result<Vec<Value>, E> {
+        let copied = |value: &Value| match value {
+            Value::Tensor(tensor) => Value::Tensor(tensor.copied()),
+            other => other.clone(),
+        };
+        let known = self.values.borrow();
+        if let Some(known) = known.iter().find(|known| known.seed == seed && known.args == args) {
+            return Ok(known.values.iter().map(copied).collect());
+        }
+        drop(known);
+        let values = make()?;
+        // Others may be changed by a run, or arguments share their memory.
+        let is_plain = |(arg, value): (&ValueSpec, &Value)| match value {
+            Value::Tensor(_) => matches!(arg, ValueSpec::Tensor(_)),
+            value => matches!(value, Value::Shape(_) | Value::Prim(_)),
+        };
+        if args.iter().zip(&values).all(is_plain) {
+            let mut known = self.values.borrow_mut();
+            let kept = values.iter().map(copied).collect();
+            known.push_back(KeptValues { args: args.to_vec(), seed, values: kept });
+            if known.len() > VALUES {
+                known.pop_front();
+            }
+        }
+        Ok(values)
     }
 
     /// The result of a run in the ring, if it is known.

@@ -9,6 +9,7 @@ use super::calls::{self, Plan};
 use super::kept::{KeptRuns, NoiseChoice, RunOf, RunShown};
 use super::observed::{Observed, observed, seen};
 use super::reach::Reach;
+use super::ring::DrawSeed;
 use crate::arguments::linked;
 use crate::eval::{EvalOptions, RunObserver, evaluate_then};
 use crate::grammar::{Function, IrModule, StructInfo};
@@ -76,7 +77,7 @@ impl<'m> Subject<'m> {
         let (results, registry) = (self.results.clone(), self.registry.clone());
         let (shared, fuel, memory) = (Some(self.shared.clone()), self.fuel, self.memory);
         let options = EvalOptions { results, registry, noise, watch, shared, fuel, memory, ..EvalOptions::default() };
-        let args = from_specs(args, &options.registry)?;
+        let args = self.values(args, None, || from_specs(args, &options.registry))?;
         options.noise.iter().for_each(|noise| noise.look_at(&args));
         Ok(evaluate_then(cx, self.module, self.entry, args.clone(), &options, |machine, run| {
             let seen = observed(run, &args, |value| calls::of_closures(machine, value, plan, calls::DEPTH));
@@ -130,6 +131,19 @@ impl<'m> Subject<'m> {
             kept.insert(self.module, of, shown);
         }
         Ok((observed, steps, noise))
+    }
+
+    /// The values of arguments. Those that are kept are not made again.
+    pub(super) fn values<E>(
+        &self,
+        args: &[ValueSpec],
+        seed: Option<DrawSeed>,
+        make: impl FnOnce() -> Result<Vec<Value>, E>,
+    ) -> Result<Vec<Value>, E> {
+        match self.keeping() {
+            Some(kept) => kept.values(args, seed, make),
+            None => make(),
+        }
     }
 
     /// Where the runs of this program are kept, if they are.

@@ -16,7 +16,7 @@ use crate::eval::{EvalOptions, EvalRun, evaluate_then};
 use crate::judge::{Cx, Ending};
 use crate::number::real::{ConstantReading, Real};
 use crate::number::ring::{RingNumber, Terms};
-use crate::value::{Elements, Host, Prim, Scalar, Tensor, Value, ValueSpec, from_specs};
+use crate::value::{ConvertError, Elements, Host, Prim, Scalar, Tensor, Value, ValueSpec, from_specs};
 
 /// On how many draws the programs are compared. If they differ by a polynomial of degree below 16, they agree on a draw
 /// with a probability below 2^-12 (REFINE.RING.ERROR).
@@ -190,8 +190,11 @@ fn run(subject: &Subject<'_>, cx: &Cx, args: &[ValueSpec], seed: DrawSeed) -> Re
     let ring = Some(seed.reading);
     let (shared, fuel, memory) = (Some(subject.shared.clone()), subject.fuel, subject.memory);
     let options = EvalOptions { results, registry, fuel, memory, ring, shared, ..EvalOptions::default() };
-    let mut places = Places { next: seed.seed << 32, few: seed.coincide.then_some(FEW) };
-    let args: Vec<Value> = from_specs(args, &options.registry)?.iter().map(|value| drawn(value, &mut places)).collect();
+    let args = subject.values(args, Some(seed), || {
+        let mut places = Places { next: seed.seed << 32, few: seed.coincide.then_some(FEW) };
+        let values = from_specs(args, &options.registry)?;
+        Ok::<_, ConvertError>(values.iter().map(|value| drawn(value, &mut places)).collect())
+    })?;
     let ended = |fuel: u64, run: EvalRun| (seen(run, &args), options.fuel.saturating_sub(fuel));
     Ok(evaluate_then(&mut cx.clone(), subject.module, subject.entry, args.clone(), &options, |machine, run| {
         ended(machine.fuel_left(), run)

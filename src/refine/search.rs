@@ -17,7 +17,7 @@ const FAILS: usize = 3;
 /// This many inputs are generated even if the runs exceed their steps ..
 const LEAST: usize = 12;
 /// .. up to this multiple of the steps.
-const MOST: u64 = 4;
+const MOST: u64 = 3;
 /// This many times as many inputs are tried if a branch was not reached.
 const MORE: usize = 3;
 

@@ -574,6 +574,21 @@ fn what_a_session_keeps_changes_no_verdict() {
 }
 
 #[test]
+fn what_a_run_writes_into_an_argument_is_not_there_in_the_next_one() {
+    let body =
+        |text: &str| format!("        a = R.call_packed(\"relax_spec.add_inplace\", x, {text})\n        return a\n");
+    let signature = "x: R.Tensor((3,), \"float32\"), y: R.Tensor((3,), \"float32\")";
+    let programs = ["y", "R.add(y, R.const(0, \"float32\"))", "x"].map(|text| Rc::new(main_of(signature, &body(text))));
+    let settings = Settings::runs(6);
+    programs.iter().for_each(|program| settings.kept.keep(program));
+    let [source, same, other] = &programs;
+    let kept = |target: &IrModule| refine(&mut Cx::new(), source, target, "main", &[], &settings).unwrap().verdict;
+    assert_eq!(kept(same), RefinementVerdict::Allowed);
+    assert!(matches!(kept(other), RefinementVerdict::NotAllowed { .. }));
+    assert_eq!(kept(source), RefinementVerdict::Allowed);
+}
+
+#[test]
 fn beside_large_weights_the_next_pass_takes_the_same_inputs() {
     let signature = "x: R.Tensor((\"n\", 512), \"float32\"), w: R.Tensor((512, 512), \"float32\")";
     let body = |text: &str| format!("        n = T.int64()\n        a = {text}\n        return a\n");

@@ -26,7 +26,7 @@ use super::code::ForCode;
 use super::error::TirResult;
 use super::run::Machine;
 use crate::value::{Noise, Side};
-use compile::{MOST_LANES, Nest, NestCompiler, Refusal};
+use compile::{Guard, MOST_LANES, Nest, NestCompiler, Refusal};
 use lanes::{Fails, Lanes, Offsets};
 use noise::{NoiseOfLanes, RoundStatements};
 
@@ -129,6 +129,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
                     self.note(Some(*choice), *side);
                 }
                 self.spend(lanes_cost(nest, lanes, starts, count, nest.statements.len()));
+                self.note_guard(nest, starts, count);
                 self.begun = lanes.noise.as_ref().map_or(self.begun, |noise| noise.begun);
                 return Ok(());
             }
@@ -139,12 +140,25 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
             0 => lanes_cost(nest, lanes, starts, from, nest.statements.len()),
             _ => lanes_cost(nest, lanes, starts, count, statement),
         });
+        self.note_guard(nest, starts, from);
         let begun = lanes.noise.as_ref().and_then(|noise| noise.begun_before(from, statement));
         self.begun = begun.unwrap_or(self.begun);
         for lane in from..count {
             self.round(nest, lanes, strip, first + lane, statement)?;
         }
         Ok(())
+    }
+
+    /// Records the sides that the condition of a guard took in the first lanes.
+    fn note_guard(&mut self, nest: &Nest<'p, N>, starts: &[usize], count: usize) {
+        let Some(Guard { choice }) = nest.guard else { return };
+        let begun = starts.iter().filter(|lane| **lane < count).count();
+        if begun > 0 {
+            self.note(choice, Side::of_condition(true));
+        }
+        if begun < count {
+            self.note(choice, Side::of_condition(false));
+        }
     }
 
     /// The statement in which a lane fails, and the first lane whose round has not been run.
@@ -157,7 +171,8 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         lanes.begin(self.begun, statements_of(nest), starts);
         if let Some(fold) = &nest.fold {
             lanes.run(&nest.init, memory).map_err(anew)?;
-            lanes.begin_statement(0);
+            // It is the last one, behind variables.
+            lanes.begin_statement(numbered(nest).saturating_sub(1));
             nest.body.iter().try_for_each(|code| lanes.run(code, memory)).map_err(anew)?;
             return lanes.fold(fold, starts, memory).map_err(|fails| (0, fails));
         }
@@ -272,8 +287,13 @@ fn strip_cost<N>(nest: &Nest<'_, N>, strip: &Strip) -> u64 {
 }
 
 fn statements_of<N>(nest: &Nest<'_, N>) -> RoundStatements {
-    let of_init = nest.block.and_then(|block| block.init.as_ref()).map_or(0, Vec::len) as u64;
-    RoundStatements { of_init, of_body: nest.statements.len() as u64, predicate: nest.predicate }
+    let of_init = nest.of_init.unwrap_or_default() as u64;
+    RoundStatements { of_init, of_body: numbered(nest) as u64, predicate: nest.predicate }
+}
+
+/// How many statements of a round have a sequence of noise of their own.
+fn numbered<N>(nest: &Nest<'_, N>) -> usize {
+    nest.statements.len() - usize::from(nest.guard.is_some())
 }
 
 /// The steps of the first `count` lanes, each up to a statement.
@@ -291,7 +311,7 @@ fn lanes_cost<N>(nest: &Nest<'_, N>, lanes: &Lanes<N>, starts: &[usize], count: 
 
 /// The lanes of a strip in which a reduction starts.
 fn starts<N>(nest: &Nest<'_, N>, lanes: &Lanes<N>, count: usize, known: &mut Firsts) -> Rc<[usize]> {
-    if nest.block.is_none_or(|block| block.init.is_none()) {
+    if nest.of_init.is_none() {
         return Rc::from([]);
     }
     let bases: Vec<i64> = nest.starts.iter().map(|affine| lanes.affine[*affine].1).collect();

@@ -25,7 +25,7 @@ pub use loops::{
     LoopCompare, LoopFloatOp, LoopFold, LoopFoldOp, LoopIndex, LoopInstr, LoopIntOp, LoopInts, LoopMemory, LoopNest,
     LoopPlace, MachineCode,
 };
-pub use noise::{Noise, NoiseMarks, Rounding, digits_of_sums, is_half, is_short, least_normal, spacing};
+pub use noise::{Noise, NoiseMarks, NoiseSeries, Rounding, digits_of_sums, is_half, is_short, least_normal, spacing};
 pub use object::{Applied, Closure, CompiledClosure, Content, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 pub use packed::{PackedDef, PackedFunc, PackedImpl, Reads, Registry, Returned};
 pub use shared::{SharedArg, SharedCall, SharedCalls, SharedKey, to_share};

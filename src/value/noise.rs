@@ -1,6 +1,8 @@
 //! Noise: a simulation of different rounding. Running a program again with noise shows how far each of its numbers
 //! depends on the rounding of earlier operations.
 
+mod series;
+
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -10,6 +12,8 @@ use super::object::{TupleObj, Value};
 use super::tensor::{Elements, Scalar, Tensor};
 use crate::judge::with_stack;
 use crate::number::FloatType;
+
+pub use series::NoiseSeries;
 
 /// Moves rounded floats by a unit or two in the last place, up or down, as determined by the seed. A float that no
 /// operation had to round is not changed, so that exact data remain exact.
@@ -196,8 +200,8 @@ impl Noise {
 
     /// The result of an operation, or NaN if it is to be replaced.
     fn unless_top(&self, float: FloatType, value: f64) -> f64 {
-        let is_low = value.abs() <= float.greatest() / NEAR;
-        if self.without_tops && !is_low { f64::NAN } else { value }
+        let is_low = || value.abs() <= float.greatest() / NEAR;
+        if self.without_tops && !is_low() { f64::NAN } else { value }
     }
 
     /// Noise that is at most that of rounding to this type.
@@ -367,23 +371,25 @@ impl Noise {
         self.finest.set(marks.finest);
     }
 
-    /// The next number of the sequence (SplitMix64).
+    /// The next number of the sequence.
     fn next(&self) -> u64 {
-        let state = self.state.get().wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.going_on(next_from)
+    }
+
+    /// What goes on from the state of the sequence.
+    fn going_on<T>(&self, op: impl FnOnce(&mut u64) -> T) -> T {
+        let mut state = self.state.get();
+        let result = op(&mut state);
         self.state.set(state);
-        mixed(state)
+        result
     }
 
     /// Rounds the exact result `value` of an operation, with noise.
     pub fn rounded(&self, float: FloatType, value: f64) -> f64 {
-        self.ask(float, value);
-        let nearest = float.round(value);
-        if nearest == 0.0 && value != 0.0 {
-            return self.beside_zero(float);
-        }
-        let exact = nearest == value && (float != FloatType::Float64 || self.is_exact(float, nearest));
-        let result = if exact { nearest } else { self.moved(float, nearest, nearest.abs(), 1.0) };
-        self.unless_top(float, result)
+        let mut series = self.series(float);
+        let result = self.going_on(|state| series.rounded(state, value));
+        series.note();
+        result
     }
 
     /// Converts a float to the type, with noise.
@@ -409,23 +415,25 @@ impl Noise {
 
     /// Rounds a sum, with noise.
     pub fn sum(&self, float: FloatType, a: f64, b: f64) -> f64 {
-        self.ask(float, a + b);
-        [a, b].into_iter().for_each(|x| self.see(float, x));
-        let nearest = float.round(a + b);
-        let (a_again, b_again) = (a + b - b, a + b - (a + b - b));
-        let exact = nearest == a + b && a_again == a && b_again == b;
-        let result = if exact { nearest } else { self.moved(float, nearest, nearest.abs(), 1.0) };
-        self.unless_top(float, result)
+        let mut series = self.series(float);
+        let result = self.going_on(|state| series.sum(state, a, b));
+        series.note();
+        result
     }
 
     /// The value, moved by one or two steps of floats of the given magnitude, times a factor; for types with few digits
     /// by one step.
     fn moved(&self, float: FloatType, value: f64, magnitude: f64, times: f64) -> f64 {
+        self.going_on(|state| self.moved_from(state, float, value, magnitude, times))
+    }
+
+    #[inline]
+    fn moved_from(&self, state: &mut u64, float: FloatType, value: f64, magnitude: f64, times: f64) -> f64 {
         if !value.is_finite() || !magnitude.is_finite() || magnitude == 0.0 || self.without_tops {
             return value;
         }
         let step = spacing(finer(self.at_most, float), magnitude);
-        let random = self.next();
+        let random = next_from(state);
         let steps = if random & 1 == 0 || is_half(float) { times } else { 2.0 * times };
         let moved = float.round(if random & 2 == 0 { value + steps * step } else { value - steps * step });
         // Rounding does not cause an overflow by itself.
@@ -435,11 +443,15 @@ impl Noise {
     /// For a number that underflows to zero: the smallest number of either sign.
     fn beside_zero(&self, float: FloatType) -> f64 {
         self.neared_bottom.set(true);
+        self.going_on(|state| self.beside_zero_from(state, float))
+    }
+
+    fn beside_zero_from(&self, state: &mut u64, float: FloatType) -> f64 {
         if self.without_tops {
             return 0.0;
         }
         let least = spacing(float, f64::MIN_POSITIVE);
-        if self.next() & 1 == 0 { least } else { -least }
+        if next_from(state) & 1 == 0 { least } else { -least }
     }
 
     /// Records that an operator with this rounding is evaluated on these arguments. Returns the arguments, moved as
@@ -565,17 +577,35 @@ impl Noise {
     fn of_tensor(&self, tensor: &Tensor, rounding: Rounding) -> Option<Tensor> {
         let float = tensor.dtype().float_type().filter(|float| self.without_tops || rounding.blurs(*float))?;
         let times = if let Rounding::Sum { .. } = rounding { rounding.steps(float) } else { 1.0 };
+        let moved = |x: f64| match x {
+            x if self.without_tops => self.unless_top(float, x),
+            x if self.is_exact(float, x) => x,
+            x => self.moved(float, x, x.abs(), times),
+        };
+        // The most common types without a detour: weights are large.
+        match &*tensor.elements() {
+            Elements::Float32(a) => {
+                return Some(Tensor::from_elements(Elements::Float32(a.map(|x| moved(f64::from(*x)) as f32))));
+            }
+            Elements::Float64(a) => return Some(Tensor::from_elements(Elements::Float64(a.map(|x| moved(*x))))),
+            _ => {}
+        }
         let copy = Tensor::zeros(tensor.dtype(), tensor.shape()).ok()?;
         let element = |i: usize| match tensor.get(i) {
-            Some(Scalar::Float(x)) if self.without_tops => Ok(Scalar::Float(self.unless_top(float, x))),
-            Some(Scalar::Float(x)) if self.is_exact(float, x) => Ok(Scalar::Float(x)),
-            Some(Scalar::Float(x)) => Ok(Scalar::Float(self.moved(float, x, x.abs(), times))),
+            Some(Scalar::Float(x)) => Ok(Scalar::Float(moved(x))),
             Some(other) => Ok(other),
             None => Err(()),
         };
         copy.fill(element).ok()?;
         Some(copy)
     }
+}
+
+/// The next number of a sequence (SplitMix64).
+#[inline]
+fn next_from(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    mixed(*state)
 }
 
 /// The copies of tuples, by the addresses of the originals.

@@ -694,6 +694,15 @@ impl Tensor {
         }
     }
 
+    /// A tensor with the same elements, which all have a value, in memory of its own, and with their hash: to know equal
+    /// calls, it is asked for in every run.
+    pub fn copied(&self) -> Tensor {
+        let hash = self.hash();
+        let copy = Tensor::from_elements(self.elements().clone());
+        copy.0.hash.set(Some(hash));
+        copy
+    }
+
     /// A hash of the current contents.
     pub(super) fn hash(&self) -> u64 {
         self.see_storage();

@@ -53,7 +53,7 @@ fn the_first_pass_that_is_not_allowed_is_to_blame() {
     assert_eq!(status, 1, "{output}");
     let verdicts: Vec<String> =
         json_lines(&output).iter().filter_map(|line| line["verdict"].as_str().map(str::to_string)).collect();
-    let expected = ["allowed", "unchanged", "allowed", "not allowed", "not allowed", "not allowed", "not allowed"]
+    let expected = ["unchanged", "unchanged", "unchanged", "not allowed", "not allowed", "not allowed", "not allowed"]
         .map(String::from);
     assert_eq!(verdicts, expected, "{output}");
     assert_eq!(answer(&output)["blamed"], "Wrong", "{output}");

@@ -10,7 +10,7 @@ The answer to a request is several lines:
 * `{"begin": PASS}` and then `{"pass": PASS}`, with the text of the module if the pass changed it;
 * `{"error": MESSAGE, "pass": PASS}` where TVM refuses the program, and then `{"without": [PASS]}`, which names the
   passes without which it does not;
-* `{"done": true}` at the end.
+* `{"done": true}` at the end, with the `seconds` that TVM took: for passes and generation of code, not for records.
 
 A pass that is asked for by its name runs behind those that it needs. A pipeline that ends with `AttachGlobalSymbol` is
 followed by the generation of code. Its passes over PrimFuncs have lines with `"prim_funcs": true` and a text of these
@@ -23,6 +23,7 @@ import os
 import re
 import runpy
 import sys
+import time
 
 from adapter import in_large_stack, take_over_stdout
 from pass_arguments import arguments_of
@@ -158,6 +159,8 @@ class Run:
         self.running, self.changed, self.of_prim_funcs = [], [], []
         #: The module before a pass over PrimFuncs, whether these still have their signatures, and the code.
         self.lowered, self.is_split, self.made = None, False, None
+        #: The seconds of everything, and those of the records.
+        self.took = self.told = 0.0
 
     def label(self, name):
         """How a pass is called: by the step that it is a part of, too, if that is no pipeline."""
@@ -172,6 +175,16 @@ class Run:
         @tvm.instrument.pass_instrument
         class Recorder:
             def run_before_pass(self, mod, info):
+                begin = time.perf_counter()
+                self.before(mod, info)
+                run.told += time.perf_counter() - begin
+
+            def run_after_pass(self, mod, info):
+                begin = time.perf_counter()
+                self.after(mod, info)
+                run.told += time.perf_counter() - begin
+
+            def before(self, mod, info):
                 if run.is_told(info, mod, relax):
                     run.tell_of_outer(mod)
                 run.running.append(str(info.name))
@@ -181,7 +194,7 @@ class Run:
                 if run.is_told(info, mod, relax):
                     run.tell({"begin": run.label(str(info.name))})
 
-            def run_after_pass(self, mod, info):
+            def after(self, mod, info):
                 run.running.pop()
                 if run.is_of_prim_funcs(info, mod, relax):
                     run.tell_lowered(str(info.name), mod)
@@ -237,6 +250,7 @@ class Run:
 
         # A pass may work in place, and the module is run again without it.
         mod, self.last = copied(mod), copied(mod)
+        begin = time.perf_counter()
         context = tvm.transform.PassContext(3, disabled_pass=self.disabled, instruments=[self.recorder()])
         with tvm.target.Target("llvm"), context:
             steps = steps_of(self.request)
@@ -245,6 +259,7 @@ class Run:
                     mod = run(mod)
             if steps[-1][0] in ("default", "target", LAST) and self.request.get("exec") != "none":
                 self.generate_code(mod)
+        self.took = time.perf_counter() - begin
 
     def generate_code(self, mod):
         import tvm
@@ -278,7 +293,7 @@ def answer(request, tell):
         tell({"error": message, "pass": run.refusing(), "left": not_lowered(message)})
         if mod is not None and run.running:
             tell({"without": [name for name in reversed(run.changed) if is_accepted(request, mod, name)]})
-    tell({"done": True})
+    tell({"done": True, "seconds": run.took - run.told if run.took else None})
     return run.made
 
 

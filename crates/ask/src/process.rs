@@ -128,6 +128,7 @@ pub struct LineProcess {
     cut: Option<String>,
     stderr: Arc<Mutex<VecDeque<String>>>,
     family: Family,
+    waited: Duration,
 }
 
 /// The instant after this time, however long it is.
@@ -155,8 +156,8 @@ impl LineProcess {
         let from_child = read_in_background(child.stdout().take(), max_reply);
         let stderr = keep_last_lines(child.stderr().take());
         let interrupt = interrupt.clone();
-        let (more, gone_since, cut) = (false, None, None);
-        Ok(LineProcess { child, interrupt, to_child, from_child, more, gone_since, cut, stderr, family })
+        let (more, gone_since, cut, waited) = (false, None, None, Duration::ZERO);
+        Ok(LineProcess { child, interrupt, to_child, from_child, more, gone_since, cut, stderr, family, waited })
     }
 
     /// Sends a line. If that fails, the reading side sees the end of the process.
@@ -168,6 +169,18 @@ impl LineProcess {
 
     /// Waits for the next line until a deadline, whatever other events come.
     pub fn receive(&mut self, deadline: Instant) -> Received {
+        let begin = Instant::now();
+        let received = self.next_line(deadline);
+        self.waited += begin.elapsed();
+        received
+    }
+
+    /// How long all that was received has been waited for.
+    pub fn waited(&self) -> Duration {
+        self.waited
+    }
+
+    fn next_line(&mut self, deadline: Instant) -> Received {
         loop {
             if self.interrupt.is_raised() {
                 return Received::Interrupted;

@@ -115,6 +115,8 @@ enum StageLine {
     Done {
         #[serde(rename = "done")]
         _done: bool,
+        #[serde(default)]
+        seconds: Option<f64>,
     },
 }
 
@@ -147,6 +149,9 @@ pub struct StageRecorder {
     patience: Duration,
     interrupt: Interrupt,
     process: Option<LineProcess>,
+    /// How long processes were waited for that have ended.
+    waited: Duration,
+    compiled_in: Option<f64>,
 }
 
 impl StageRecorder {
@@ -161,7 +166,18 @@ impl StageRecorder {
         interrupt: &Interrupt,
     ) -> Result<StageRecorder, StagesError> {
         let command = command.beside("stages.py").ok_or_else(|| StagesError::NoPasses(command.to_string()))?;
-        Ok(StageRecorder { command, patience, interrupt: interrupt.clone(), process: None })
+        let (interrupt, waited) = (interrupt.clone(), Duration::ZERO);
+        Ok(StageRecorder { command, patience, interrupt, process: None, waited, compiled_in: None })
+    }
+
+    /// How long TVM was waited for, its start and its compiled functions included.
+    pub fn waited(&self) -> Duration {
+        self.waited + self.process.as_ref().map_or(Duration::ZERO, LineProcess::waited)
+    }
+
+    /// How many seconds the passes of the last record took by themselves, with the generation of code.
+    pub fn compiled_in(&self) -> Option<f64> {
+        self.compiled_in
     }
 
     /// Records the stages of a program. `take` receives each one as soon as it is available.
@@ -181,11 +197,13 @@ impl StageRecorder {
             None => LineProcess::start(&self.command, &self.interrupt, MAX_REPLY).map_err(StagesError::from)?,
         };
         process.send(line);
-        let mut run = RecordedRun { begun: Vec::new(), refusal: None };
+        let mut run = RecordedRun { begun: Vec::new(), refusal: None, seconds: None };
         // A process that did not complete its answer is not asked again.
-        if run.receive(&mut process, self.patience, take)? {
-            self.process = Some(process);
+        match run.receive(&mut process, self.patience, take)? {
+            true => self.process = Some(process),
+            false => self.waited += process.waited(),
         }
+        self.compiled_in = run.seconds;
         Ok(run.refusal)
     }
 
@@ -219,6 +237,8 @@ struct RecordedRun {
     /// The passes that have begun and not ended yet.
     begun: Vec<String>,
     refusal: Option<Refusal>,
+    /// How long the passes took by themselves.
+    seconds: Option<f64>,
 }
 
 impl RecordedRun {
@@ -260,7 +280,10 @@ impl RecordedRun {
                 Ok(StageLine::Without { without }) => {
                     self.refusal.iter_mut().for_each(|refusal| refusal.without.clone_from(&without));
                 }
-                Ok(StageLine::Done { .. }) => return Ok(true),
+                Ok(StageLine::Done { seconds, .. }) => {
+                    self.seconds = seconds;
+                    return Ok(true);
+                }
                 Err(_) => return Err(StagesError::Malformed(line).into()),
             }
         }

@@ -9,6 +9,7 @@ pub(super) mod pair;
 mod params;
 mod passes;
 mod sequences;
+mod times;
 mod verdict;
 
 use std::borrow::Cow;
@@ -31,7 +32,7 @@ use ask::stages::{PassStage, PassStep, Refusal, StageRecorder, StagesError, Stag
 use bound::bound;
 use campaign::smaller;
 use code::{CodeStages, with_prim_funcs};
-use contracts::{BrokenContract, Properties, changes_its_result};
+use contracts::{BrokenContract, Properties, changes_its_result, is_same};
 use params::related;
 use passes::{Steps, steps};
 use relax_spec::arguments::{largest_size, linked};
@@ -44,6 +45,7 @@ use relax_spec::syntax::load::{ExternalForm, SourceRef};
 use relax_spec::syntax::tvmscript::{Dialect, Which, print_module};
 use relax_spec::value::{SharedCalls, ValueSpec};
 use sequences::{sequence, shortest, told};
+use times::Times;
 use verdict::{Judged, PassVerdict, inputs};
 
 /// Which pass changed the meaning of a program?
@@ -238,6 +240,7 @@ pub fn run(args: &Args) -> CommandResult {
 impl Blamer<'_> {
     /// Judges each pass, then the whole pipeline, then the pipeline without the blamed pass.
     fn blame(&self, adapter: &Adapter) -> CommandResult {
+        let begun = Instant::now();
         let command: CommandLine = prepare(adapter, STARTUP)?;
         let dialect = match adapter {
             Adapter::Tvm(TvmVersion::V0_25) => Dialect::Tvm025,
@@ -249,6 +252,7 @@ impl Blamer<'_> {
             return self.sequences(&mut recorder, dialect, count);
         }
         let (record, refusal) = self.record(&mut recorder, dialect)?;
+        let compiled = recorder.compiled_in();
         if let Some(refusal) = &refusal {
             self.tell_refusal(refusal)?;
         }
@@ -265,7 +269,8 @@ impl Blamer<'_> {
             self.confirm(&mut recorder, dialect, &pass.pass)?;
         }
         let blamed = self.blamed(&record, refusal.as_ref());
-        let exit = self.conclude(blamed.as_ref(), record.any_open, refusal.as_ref(), &whole)?;
+        let times = Times::of(compiled, recorder.waited(), begun.elapsed());
+        let exit = self.conclude(blamed.as_ref(), record.any_open, refusal.as_ref(), &whole, times)?;
         if let (Some(questions), Some(blamed)) = (self.args.reduce, &blamed) {
             self.reduce(&mut recorder, dialect, questions, blamed)?;
         }
@@ -407,6 +412,7 @@ impl Blamer<'_> {
         any_open: bool,
         refusal: Option<&Refusal>,
         whole: &PassVerdict,
+        times: Times,
     ) -> CommandResult {
         let blamed = blamed.map(|blamed| &blamed.pass);
         let answer = match (blamed, refusal, whole) {
@@ -418,10 +424,13 @@ impl Blamer<'_> {
             (None, None, _) => "no pass is to blame".to_string(),
         };
         match self.args.format {
-            ReportFormat::Human => print(&format!("{answer}\n"))?,
+            ReportFormat::Human => print(&format!("{answer}\n{}\n", times.told()))?,
             ReportFormat::Json => {
                 let refused_by = refusal.map(|refusal| &refusal.pass);
-                print_json(&json!({ "blamed": blamed, "refused_by": refused_by, "answer": answer }))?;
+                let seconds = times.json();
+                print_json(
+                    &json!({ "blamed": blamed, "refused_by": refused_by, "answer": answer, "seconds": seconds }),
+                )?;
             }
         }
         Ok(match (blamed, refusal, whole) {
@@ -461,35 +470,23 @@ impl Blamer<'_> {
             return Ok(());
         }
         let begin = Instant::now();
-        let (mut apart, mut made, module) = (false, None, module_of(&stage));
-        let is_read = module.as_ref().is_none_or(Result::is_ok);
-        let (verdict, name) = match module {
-            None => (PassVerdict::Unchanged, stage.pass.clone()),
+        let (mut judged, name, after) = match module_of(&stage) {
+            None => (Judged::from(PassVerdict::Unchanged), stage.pass.clone(), Some(None)),
             // The next verdict covers this pass too.
             Some(Err(message)) => {
                 record.unread.push(stage.pass.clone());
-                (PassVerdict::Open(message), stage.pass.clone())
+                (Judged::from(PassVerdict::Open(message)), stage.pass.clone(), None)
             }
             Some(Ok(module)) => {
                 let module = Rc::new(module);
-                self.kept.keep(&module);
-                let mut verdict = self.judge(&record.last, &module, dialect, Some(&stage.pass))?;
-                if matches!(verdict, PassVerdict::Open(_))
-                    && let Some(allowed) = self.allowed_apart(record, &module, dialect, &stage)?
-                {
-                    (verdict, apart) = (allowed, true);
-                }
-                made = matches!(verdict, PassVerdict::NotAllowed { .. })
-                    .then(|| print_module(&module, Dialect::default()));
-                record.last = module;
+                let judged = self.meaning(record, &module, dialect, &stage)?;
                 record.unread.push(stage.pass.clone());
-                (verdict, std::mem::take(&mut record.unread).join(", "))
+                (judged, std::mem::take(&mut record.unread).join(", "), Some(Some(module)))
             }
         };
-        let mut judged = Judged { apart, made, ..Judged::from(verdict) };
         record.passed.push(stage.pass.clone());
-        if is_read {
-            judged.broken = self.broken(record, &stage.pass, dialect, stage.text.is_some());
+        if let Some(after) = after {
+            judged.broken = self.broken(record, &stage.pass, dialect, after.as_deref());
         }
         if stage.text.is_some() {
             judged.broken.extend(changes_its_result(&stage.pass, record.changed.as_deref()));
@@ -497,6 +494,30 @@ impl Blamer<'_> {
         }
         judged.took = begin.elapsed();
         Ok(self.conclude_pass(record, &name, &judged)?)
+    }
+
+    /// Judges what a pass did to the meaning. A module that is the same as before keeps its runs.
+    fn meaning(
+        &self,
+        record: &mut PassRecord,
+        module: &Rc<IrModule>,
+        dialect: Dialect,
+        stage: &PassStage,
+    ) -> Result<Judged, Failure> {
+        if is_same(&record.last, module) {
+            return Ok(Judged::from(PassVerdict::Unchanged));
+        }
+        self.kept.keep(module);
+        let verdict = self.judge(&record.last, module, dialect, Some(&stage.pass))?;
+        let allowed = match verdict {
+            PassVerdict::Open(_) => self.allowed_apart(record, module, dialect, stage)?,
+            PassVerdict::Unchanged | PassVerdict::Allowed { .. } | PassVerdict::NotAllowed { .. } => None,
+        };
+        let (apart, verdict) = (allowed.is_some(), allowed.unwrap_or(verdict));
+        let is_wrong = matches!(verdict, PassVerdict::NotAllowed { .. });
+        let made = is_wrong.then(|| print_module(module, Dialect::default()));
+        record.last = module.clone();
+        Ok(Judged { apart, made, ..Judged::from(verdict) })
     }
 
     /// The verdict, if a pass is allowed where the `PrimFunc`s that it leaves as they are give something simpler.
@@ -527,13 +548,17 @@ impl Blamer<'_> {
         self.tell(pass, judged)
     }
 
-    /// The contracts that a pass breaks.
-    fn broken(&self, record: &mut PassRecord, pass: &str, dialect: Dialect, changed: bool) -> Vec<BrokenContract> {
+    /// The contracts that a pass breaks; `None` is a module that it left as it was.
+    fn broken(
+        &self,
+        record: &mut PassRecord,
+        pass: &str,
+        dialect: Dialect,
+        after: Option<&IrModule>,
+    ) -> Vec<BrokenContract> {
         let mut cx = self.cx(dialect);
-        if !changed {
-            return record.properties.broken(&mut cx, pass, &record.properties);
-        }
-        let properties = Properties::of(&mut cx, &record.last);
+        let Some(after) = after else { return record.properties.broken(&mut cx, pass, &record.properties) };
+        let properties = Properties::of(&mut cx, after);
         let broken = record.properties.broken(&mut cx, pass, &properties);
         record.properties = properties;
         broken
@@ -602,7 +627,7 @@ impl Blamer<'_> {
     fn tell(&self, pass: &str, judged: &Judged) -> Result<(), Failure> {
         match self.args.format {
             _ if !self.tells => Ok(()),
-            ReportFormat::Human => print(&judged.told(pass)),
+            ReportFormat::Human => print(&judged.told(pass, self.args.runs)),
             ReportFormat::Json => print_json(&judged.json(pass)),
         }
     }

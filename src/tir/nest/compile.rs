@@ -5,7 +5,7 @@ use super::super::arithmetic::Arithmetic;
 use super::super::code::{Access, BlockCode, Float, ForCode, Int, LoweredBinding, RegionCode, TirInstr};
 use super::super::memory::MemoryElements;
 use super::super::run::{MAX_CHECKED_RANK, Machine};
-use super::super::scalar::{IntOp, Repr};
+use super::super::scalar::{Compare, IntOp, Repr};
 use super::super::touched::BufferPart;
 use super::affine::{Affine, Level, MOST_LEVELS, Space};
 use super::fold::{Fold, FoldOp};
@@ -49,9 +49,13 @@ pub(super) struct Nest<'p, N> {
     /// The values of the iteration variables, and the predicate.
     pub prelude: Vec<Step>,
     pub predicate: Option<Reg>,
+    /// What begins a reduction, and how many statements it has; `None` if there is none.
     pub init: Vec<Step>,
-    /// The expressions that are 0 in the rounds in which a block runs its `init`.
+    pub of_init: Option<usize>,
+    /// The expressions that are 0 in the rounds in which a reduction begins.
     pub starts: Vec<usize>,
+    /// The choice of the statement that begins a reduction where there is no block.
+    pub guard: Option<Guard>,
     pub body: Vec<Vec<Step>>,
     pub fold: Option<Fold>,
     /// Whether the rounds must run one by one.
@@ -62,6 +66,13 @@ pub(super) struct Nest<'p, N> {
     /// The variables of the body, with their registers.
     pub lets: Vec<(usize, Reg)>,
     pub float_lets: Vec<(usize, Reg)>,
+}
+
+/// A conditional statement in whose rounds a reduction begins.
+#[derive(Clone, Copy)]
+pub(super) struct Guard {
+    /// The number of its choice, if its sides are recorded.
+    pub choice: Option<usize>,
 }
 
 /// An access to memory: the affine position if it is proved to be inside.
@@ -102,6 +113,20 @@ fn cut(space: &Space) -> usize {
         cut -= 1;
     }
     cut
+}
+
+/// The condition under which a reduction begins, and its statements: the only conditional statement, in front of the
+/// last one.
+fn guard_of(statements: &[TirInstr]) -> Option<(&Int, &[TirInstr])> {
+    let (_, before) = statements.split_last()?;
+    let mut found = before.iter().filter_map(|statement| match statement {
+        TirInstr::If(branches) => Some(&**branches),
+        _ => None,
+    });
+    match (found.next(), found.next()) {
+        (Some((condition, then, otherwise)), None) if otherwise.is_empty() => Some((condition, then.as_slice())),
+        _ => None,
+    }
 }
 
 impl<'m, 'p, N: Arithmetic> NestCompiler<'m, 'p, N> {
@@ -169,44 +194,35 @@ impl<'m, 'p, N: Arithmetic> NestCompiler<'m, 'p, N> {
             }
             statements => statements,
         };
-        let init = self.block.and_then(|block| block.init.as_deref()).unwrap_or_default();
+        let guard = guard_of(statements).filter(|_| self.block.is_none());
+        let begins = guard.map(|(_, then)| then).or(self.block.and_then(|block| block.init.as_deref()));
+        let (init, of_init) = (begins.unwrap_or_default(), begins.map(<[TirInstr]>::len));
         if statements.is_empty() || self.costs(init.len(), statements.len()) {
             return None;
         }
         for statement in statements.iter().chain(init) {
-            self.writes(statement)?;
+            self.writes(statement, guard.is_some())?;
         }
         let cut = cut(&self.space);
-        let (predicate, starts) = self.prelude()?;
+        let (predicate, mut starts) = self.prelude()?;
         let prelude = std::mem::take(&mut self.code);
         if self.varies(&prelude) {
             return None;
         }
-        let one = match statements {
-            [one] => self.folded(one, init, cut, predicate),
-            _ => None,
-        };
-        let (init, body, fold) = match one {
+        let (init, body, fold) = match self.folded(statements, init, cut, predicate) {
             Some((init, code, fold)) => (init, vec![code], Some(fold)),
+            None if guard.is_some() => return None,
             None => {
-                init.iter().try_for_each(|statement| self.statement(statement, predicate))?;
-                let loads_in_init = self.loads.iter().any(|load| self.written.contains(&load.memory));
-                if loads_in_init && !init.is_empty() {
-                    return None;
-                }
-                let (init_code, mut body) = (std::mem::take(&mut self.code), Vec::new());
-                for statement in statements {
-                    self.statement(statement, predicate)?;
-                    body.push(std::mem::take(&mut self.code));
-                }
-                (init_code, body, None)
+                let (init, body) = self.plain(statements, init, predicate)?;
+                (init, body, None)
             }
         };
+        let guard = guard.map(|(condition, _)| self.guard(condition, &mut starts).ok_or(())).transpose().ok()?;
         if self.varies(&init) {
             return None;
         }
-        let one_by_one = self.is_one_by_one(fold.is_some(), statements.len(), cut);
         Some(Nest {
+            one_by_one: self.is_one_by_one(fold.is_some(), statements.len(), cut),
             space: self.space,
             cut,
             inner,
@@ -215,16 +231,63 @@ impl<'m, 'p, N: Arithmetic> NestCompiler<'m, 'p, N> {
             prelude,
             predicate,
             init,
+            of_init,
             starts,
+            guard,
             body,
             fold,
-            one_by_one,
             affine: self.affine,
             ints: self.ints,
             floats: self.floats,
             lets: self.lets,
             float_lets: self.float_lets,
         })
+    }
+
+    /// The code of statements that are no fold, and of what begins a reduction.
+    fn plain(
+        &mut self,
+        statements: &'p [TirInstr],
+        init: &'p [TirInstr],
+        predicate: Option<Reg>,
+    ) -> Option<(Vec<Step>, Vec<Vec<Step>>)> {
+        init.iter().try_for_each(|statement| self.statement(statement, predicate))?;
+        let loads_in_init = self.loads.iter().any(|load| self.written.contains(&load.memory));
+        if loads_in_init && !init.is_empty() {
+            return None;
+        }
+        let (init, mut body) = (std::mem::take(&mut self.code), Vec::new());
+        for statement in statements {
+            self.statement(statement, predicate)?;
+            body.push(std::mem::take(&mut self.code));
+        }
+        Some((init, body))
+    }
+
+    /// The condition of a guard, whose operands are equal where a reduction begins.
+    fn guard(&mut self, condition: &Int, starts: &mut Vec<usize>) -> Option<Guard> {
+        let (choice, condition) = match condition {
+            Int::Noted(choice, condition) => (Some(*choice), &**condition),
+            condition => (None, condition),
+        };
+        self.equal_where(condition, starts, DEEPEST)?;
+        Some(Guard { choice })
+    }
+
+    fn equal_where(&mut self, condition: &Int, starts: &mut Vec<usize>, depth: usize) -> Option<()> {
+        let depth = depth.checked_sub(1)?;
+        match condition {
+            Int::And(o) => {
+                self.equal_where(&o.0, starts, depth)?;
+                self.equal_where(&o.1, starts, depth)
+            }
+            Int::Compare(Compare::Eq, o, _) => {
+                let since = self.affine(&o.0)?.minus(&self.affine(&o.1)?)?;
+                starts.push(self.affine_number(since));
+                Some(())
+            }
+            _ => None,
+        }
     }
 
     /// Whether the rounds must run one by one.
@@ -247,8 +310,10 @@ impl<'m, 'p, N: Arithmetic> NestCompiler<'m, 'p, N> {
     }
 
     /// Records the memory that a statement writes.
-    fn writes(&mut self, statement: &'p TirInstr) -> Option<()> {
+    fn writes(&mut self, statement: &'p TirInstr, is_guarded: bool) -> Option<()> {
         match statement {
+            // What it holds is recorded by itself.
+            TirInstr::If(_) if is_guarded => Some(()),
             TirInstr::StoreInt(access, _) | TirInstr::StoreFloat(access, _) => {
                 self.written.push(self.machine.views[access.buffer].memory);
                 Some(())
@@ -813,24 +878,41 @@ impl<'m, 'p, N: Arithmetic> NestCompiler<'m, 'p, N> {
 
     // Folds.
 
-    /// A statement that combines an element with values in which it does not occur; the code for `init`, the code for
-    /// the values, and how they are combined.
+    /// A statement that combines an element with values in which it does not occur, behind variables that are affine;
+    /// the code for `init`, the code for the values, and how they are combined.
     fn folded(
         &mut self,
-        statement: &'p TirInstr,
+        statements: &'p [TirInstr],
         init: &'p [TirInstr],
         cut: usize,
         mask: Option<Reg>,
     ) -> Option<(Vec<Step>, Vec<Step>, Fold)> {
         let marks = (self.loads.len(), self.stores.len(), self.code.len(), self.fails, self.notes);
-        let fold = self.fold(statement, init, cut, mask);
+        let known = self.known.len();
+        let (last, before) = statements.split_last()?;
+        let variables = before.iter().try_for_each(|statement| self.variable(statement));
+        let fold = variables.and_then(|()| self.fold(last, init, cut, mask));
         if fold.is_none() {
+            self.known.truncate(known);
             self.loads.truncate(marks.0);
             self.stores.truncate(marks.1);
             self.code.truncate(marks.2);
             (self.fails, self.notes) = (marks.3, marks.4);
         }
         fold
+    }
+
+    /// A variable whose value is affine, or the guard.
+    fn variable(&mut self, statement: &'p TirInstr) -> Option<()> {
+        match statement {
+            TirInstr::LetInt(slot, value) if self.known.iter().all(|(known, _)| known != slot) => {
+                self.known.push((*slot, KnownVariable::Affine(self.affine(value)?)));
+                Some(())
+            }
+            // A round without a guard has no conditional statement.
+            TirInstr::If(_) => Some(()),
+            _ => None,
+        }
     }
 
     fn fold(

@@ -163,10 +163,12 @@ impl<N: Arithmetic> Lanes<N> {
         let operands = |acc, x| if fold.left { (acc, x) } else { (x, acc) };
         match (fold.op, &self.noise) {
             (FoldOp::Field(op, float), Some(noise)) => self.runs(fold, to, &series, |mut acc, values, from| {
-                for (lane, x) in (from..).zip(values) {
+                let (mut noise, states) = noise.series(float);
+                for (x, mut state) in values.iter().zip(states.iter().skip(from).copied()) {
                     let (a, b) = operands(acc, *x);
-                    acc = noise.last_of(lane, |noise| of_field(noise, op, a, b, float));
+                    acc = of_field(&mut noise, &mut state, op, a, b);
                 }
+                noise.note();
                 Ok(acc)
             }),
             (FoldOp::Field(op, float), None) => self.runs(fold, to, &series, |acc, values, _| {

@@ -78,7 +78,7 @@ fn cost<N>(nest: &Nest<'_, N>, loops: &LoopNest) -> u64 {
         cost = cost.saturating_add(rounds.saturating_mul(steps));
     }
     let round = nest.statements.len() as u64 + u64::from(nest.block.is_some());
-    let of_init = nest.block.and_then(|block| block.init.as_ref()).map_or(0, Vec::len) as u64;
+    let of_init = nest.of_init.unwrap_or_default() as u64;
     let begun = loops.first.as_ref().map_or(0, |first| {
         first
             .iter()
@@ -97,7 +97,7 @@ impl<N: Arithmetic> LoopsOfNest<'_, '_, N> {
     /// The nest as data, if it is of this kind.
     fn loops(&self) -> Option<LoopNest> {
         let nest = self.nest;
-        if nest.predicate.is_some() {
+        if nest.predicate.is_some() || nest.guard.is_some_and(|guard| guard.choice.is_some()) {
             return None;
         }
         let levels = nest.space.levels.len();
@@ -123,7 +123,7 @@ impl<N: Arithmetic> LoopsOfNest<'_, '_, N> {
     /// The loops that are in their first rounds when a reduction starts.
     fn first(&self) -> Option<Option<Vec<usize>>> {
         let nest = self.nest;
-        if nest.block.is_none_or(|block| block.init.is_none()) {
+        if nest.of_init.is_none() {
             return Some(None);
         }
         let mut first = Vec::new();

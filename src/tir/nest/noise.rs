@@ -8,7 +8,7 @@ use super::super::scalar::{FloatOp, float_binary};
 use super::lanes::{Fails, Field, Lanes, Reg, Step, masked};
 use crate::number::FloatType;
 use crate::number::real::Unordered;
-use crate::value::Noise;
+use crate::value::{Noise, NoiseSeries};
 
 /// The noise of a run, and where each lane is in it.
 pub(super) struct NoiseOfLanes {
@@ -41,10 +41,9 @@ impl NoiseOfLanes {
         Some(if statement == 0 { round } else { body.wrapping_add(statement as u64) })
     }
 
-    /// The last operation of the statement of a lane, varied as in the tree.
-    pub fn last_of<T>(&self, lane: usize, op: impl FnOnce(&Noise) -> T) -> T {
-        self.noise.resume(self.states[lane]);
-        op(&self.noise)
+    /// A series of operations, the last ones of the statements of lanes, and the state of each of these.
+    pub fn series(&self, float: FloatType) -> (NoiseSeries<'_>, &[u64]) {
+        (self.noise.series(float), &self.states)
     }
 
     /// A minimum or another operation. It is open which of two operands is larger if one is NaN, and the tree decides.
@@ -57,13 +56,14 @@ impl NoiseOfLanes {
     }
 }
 
-/// The result of an operation on two numbers, with noise.
-pub(super) fn of_field<N: Arithmetic>(noise: &Noise, op: Field, a: N, b: N, float: FloatType) -> N {
+/// The result of an operation on two numbers, with noise from a state of its sequence on.
+#[inline]
+pub(super) fn of_field<N: Arithmetic>(noise: &mut NoiseSeries<'_>, state: &mut u64, op: Field, a: N, b: N) -> N {
     match op {
-        Field::Plus => a.plus(b).rounded(|_| noise.sum(float, a.near(), b.near())),
-        Field::Minus => a.minus(b).rounded(|_| noise.sum(float, a.near(), b.negated().near())),
-        Field::Times => a.times(b).rounded(|value| noise.rounded(float, value)),
-        Field::Over => a.over(b).rounded(|value| noise.rounded(float, value)),
+        Field::Plus => a.plus(b).rounded(|_| noise.sum(state, a.near(), b.near())),
+        Field::Minus => a.minus(b).rounded(|_| noise.sum(state, a.near(), b.negated().near())),
+        Field::Times => a.times(b).rounded(|value| noise.rounded(state, value)),
+        Field::Over => a.over(b).rounded(|value| noise.rounded(state, value)),
     }
 }
 
@@ -102,9 +102,7 @@ impl<N: Arithmetic> Lanes<N> {
     /// An instruction that rounds, with noise.
     pub fn varied(&mut self, step: &Step) -> Result<(), Fails> {
         match *step {
-            Step::Field { to, op, a, b, float, mask } => {
-                self.vary(to, (a, b), mask, |noise, a, b| of_field(noise, op, a, b, float));
-            }
+            Step::Field { to, op, a, b, float, mask } => self.vary_field(to, (a, b), mask, (op, float)),
             Step::Cast { to, a, float, mask, .. } => {
                 self.vary(to, (a, a), mask, |noise, a, _| a.rounded(|value| noise.converted(float, value)));
             }
@@ -119,6 +117,24 @@ impl<N: Arithmetic> Lanes<N> {
             _ => {}
         }
         Ok(())
+    }
+
+    fn vary_field(&mut self, to: Reg, (a, b): (Reg, Reg), mask: Option<Reg>, (op, float): (Field, FloatType)) {
+        let mut out = std::mem::take(&mut self.floats[to]);
+        let mask = mask.map(|mask| self.ints[mask].as_slice());
+        if let Some(NoiseOfLanes { noise, states, .. }) = &mut self.noise {
+            let mut series = noise.series(float);
+            let operands = self.floats[a].iter().zip(&self.floats[b]);
+            let lanes = out.iter_mut().zip(states.iter_mut()).zip(operands).take(self.count);
+            for (lane, ((out, state), (a, b))) in lanes.enumerate() {
+                *out = match masked(mask, lane) {
+                    true => of_field(&mut series, state, op, *a, *b),
+                    false => N::default(),
+                };
+            }
+            series.note();
+        }
+        self.floats[to] = out;
     }
 
     fn vary(&mut self, to: Reg, (a, b): (Reg, Reg), mask: Option<Reg>, op: impl Fn(&Noise, N, N) -> N) {

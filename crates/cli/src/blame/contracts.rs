@@ -231,6 +231,23 @@ fn is_pure(func: &Function) -> bool {
     func.pure == Some(true) || func.force_pure()
 }
 
+/// Whether a module is the one before it. It may say of a function that it is pure where the other says nothing.
+pub(super) fn is_same(before: &IrModule, after: &IrModule) -> bool {
+    let mut funcs = before.funcs.iter().zip(&after.funcs);
+    (&before.attrs, &before.global_infos) == (&after.attrs, &after.global_infos)
+        && before.funcs.len() == after.funcs.len()
+        && funcs.all(|((x, before), (y, after))| x == y && is_same_function(before, after))
+}
+
+fn is_same_function(before: &GlobalFunc, after: &GlobalFunc) -> bool {
+    match (before, after) {
+        (GlobalFunc::Function(x), GlobalFunc::Function(y)) if x.pure.is_none() && y.pure == Some(true) => {
+            **x == Function { pure: None, ..(**y).clone() }
+        }
+        (before, after) => before == after,
+    }
+}
+
 /// The property to which a rule belongs.
 fn contract_of(rule: Rule) -> Contract {
     let id = rule.id();

@@ -71,10 +71,11 @@ impl Judged {
         }
     }
 
-    /// The text for people.
-    pub(super) fn told(&self, pass: &str) -> String {
+    /// The text for people. `runs` is the number of inputs that were asked for.
+    pub(super) fn told(&self, pass: &str, runs: usize) -> String {
         let mut line = format!("  {pass:<28} {}", self.word());
         let _ = match &self.verdict {
+            PassVerdict::Allowed { inputs } if *inputs < runs => write!(line, ", on {inputs} inputs"),
             PassVerdict::Unchanged | PassVerdict::Allowed { .. } => Ok(()),
             PassVerdict::NotAllowed { rule, message, input } => {
                 write!(line, " [{rule}]: {}{}", value::cut(message, LONGEST), inputs(input, "   ").trim_end())
