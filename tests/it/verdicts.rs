@@ -226,7 +226,7 @@ fn a_call_without_the_declared_result_of_the_source_is_undecided() {
         parse_module(&text).expect(&text)
     };
     let settings = Settings { unknown: Some(std::collections::BTreeMap::new()), ..Settings::runs(5) };
-    let mut verdict = |before: &str, after: &str| {
+    let verdict = |before: &str, after: &str| {
         let mut cx = Cx::new().with_edition(EDITION_OF_PRIM_FUNCS);
         refine(&mut cx, &program(before), &program(after), "main", &[], &settings).unwrap().verdict
     };

@@ -201,6 +201,7 @@ CAUSES = [
         without("data_layout", "kernel_layout", "out_layout"),
         AVOID,
     ),
+    ("multibox-of-a-large-size", "vision.multibox_transform_loc", operands(FINITE, 1), AVOID),
     ("killed-under-another-name", "match_cast", by("{0}"), AVOID),
     ("suppression-of-float64", "vision.all_class_non_max_suppression", operands('R.astype({0}, "float32")', 0, 1), AVOID),
     ("suppression-of-fewer-boxes", "vision.all_class_non_max_suppression", by(ROWS), AVOID),

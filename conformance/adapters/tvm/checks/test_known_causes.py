@@ -300,6 +300,7 @@ class Rewriting(unittest.TestCase):
         "gelu-tail": ("R.nn.gelu(x)", "R.nn.gelu(R.maximum(x, R.full_like("),
         "regions-pooled-to-nothing": ("R.vision.roi_pool(x, r, pooled_size=(0, 2))", "pooled_size=(1, 2)"),
         "adaptive-pool-to-nothing": ("R.nn.adaptive_avg_pool3d(x, output_size=[0, 2, 0])", "output_size=[1, 2, 1]"),
+        "multibox-of-a-large-size": ("R.vision.multibox_transform_loc(c, x, a)", "loc(c, R.minimum(R.maximum(x, "),
         "suppression-of-float64": ("R.vision.all_class_non_max_suppression(b, s, 1)", "R.astype(s, 'float32'), 1)"),
         "suppression-of-fewer-boxes": ("R.vision.all_class_non_max_suppression(b, s, 1)", "R.tuple(R.zeros("),
     }
