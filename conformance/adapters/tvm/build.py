@@ -183,12 +183,14 @@ class Builder:
             case "Shape":
                 return self._shape_info(content)
             case "Prim":
-                value = content.get("value")
-                if value is not None:
+                value, dtype = content.get("value"), content["dtype"]
+                if isinstance(value, int) and NOW.op == "stages":
+                    # A pass is not to blame for what it was given.
+                    value = tirx.IntImm(dtype, value)
+                elif value is not None:
                     # A comparison is a Boolean; a number is an int64, whatever the datatype says beside it.
-                    truth = content["dtype"] == "bool" and isinstance(value, dict)
-                    value = dims.build(value, self.shape_var, truth)
-                return names.prim_info(content["dtype"], value)
+                    value = dims.build(value, self.shape_var, dtype == "bool" and isinstance(value, dict))
+                return names.prim_info(dtype, value)
             case "Tuple":
                 return names.TupleInfo([self.info(field) for field in content])
             case "Func":

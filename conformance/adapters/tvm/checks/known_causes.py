@@ -110,19 +110,23 @@ def grid(call):
     return ast.parse(f"R.reshape({product}, R.shape({[-1, len(sizes), *sizes]}))", mode="eval").body
 
 
-def some_bins(call):
-    """Bins of the sizes of 0 are made and left out again."""
-    sizes = next(keyword.value.elts for keyword in call.keywords if keyword.arg == "pooled_size")
-    layout = next((keyword.value.value for keyword in call.keywords if keyword.arg == "layout"), "NCHW")
-    first = layout.index("H")
-    empty = [first + axis for axis, size in enumerate(sizes) if size.value == 0]
-    if not empty:
-        return call
-    for axis in empty:
-        sizes[axis - first] = ast.Constant(1)
-    prims = lambda numbers: "(" + "".join(f"R.prim_value({number})," for number in numbers) + ")"
-    slice_of = f"R.strided_slice({ast.unparse(call)}, {prims(empty)}, {prims([0] * len(empty))}, "
-    return ast.parse(slice_of + prims([0] * len(empty)) + ")", mode="eval").body
+def some_bins(attribute):
+    """Bins of the sizes of 0 that an attribute says are made and left out again."""
+
+    def rewrite(call):
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        sizes, layout = getattr(given.get(attribute), "elts", []), given.get("layout", ast.Constant("NC")).value
+        first = next((axis for axis, name in enumerate(layout) if name in "DHW"), 2)
+        empty = [first + axis for axis, size in enumerate(sizes) if size.value == 0]
+        if not empty:
+            return call
+        for axis in empty:
+            sizes[axis - first] = ast.Constant(1)
+        prims = lambda numbers: "(" + "".join(f"R.prim_value({number})," for number in numbers) + ")"
+        slice_of = f"R.strided_slice({ast.unparse(call)}, {prims(empty)}, {prims([0] * len(empty))}, "
+        return ast.parse(slice_of + prims([0] * len(empty)) + ")", mode="eval").body
+
+    return rewrite
 
 
 def of_one_shape(call):
@@ -165,7 +169,8 @@ CAUSES = [
     ("tanh-of-small", "tanh", operands(AWAY_FROM_ZERO, 0), AVOID),
     ("gelu-tail", "nn.gelu", operands(NOT_FAR_BELOW, 0), AVOID),
     ("softplus-tail", "nn.softplus", operands(NOT_FAR_BELOW, 0), AVOID),
-    ("regions-pooled-to-nothing", "vision.roi_(pool|align)", some_bins, AVOID),
+    ("regions-pooled-to-nothing", "vision.roi_(pool|align)", some_bins("pooled_size"), AVOID),
+    ("adaptive-pool-to-nothing", r"nn\.adaptive_(max|avg)_pool[123]d", some_bins("output_size"), AVOID),
     (
         "the releases before 0.27 have no `apply_softmax` (ops/vision.multibox_transform_loc-3-exact in the ledger)",
         "vision.multibox_transform_loc",
@@ -190,6 +195,13 @@ CAUSES = [
         without("out_layout"),
         AVOID,
     ),
+    (
+        "no convolution has a lowering for layouts of data, weight and result that differ (ops/nn.conv3d-6-exact in the ledger)",
+        r"nn\.conv[123]d(_transpose)?",
+        without("data_layout", "kernel_layout", "out_layout"),
+        AVOID,
+    ),
+    ("multibox-of-a-large-size", "vision.multibox_transform_loc", operands(FINITE, 1), AVOID),
     ("killed-under-another-name", "match_cast", by("{0}"), AVOID),
     ("suppression-of-float64", "vision.all_class_non_max_suppression", operands('R.astype({0}, "float32")', 0, 1), AVOID),
     ("suppression-of-fewer-boxes", "vision.all_class_non_max_suppression", by(ROWS), AVOID),

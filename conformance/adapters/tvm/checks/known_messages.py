@@ -106,7 +106,12 @@ MESSAGES = [
         asks_for,
         "topk-places-as-uint32",
     ),
-    (rf": the source fails[\w ]*, the target gives a value: {OF_VARIABLE}, found 0 ", always, "cast-to-a-size-of-another-cast"),
+    (
+        r"^(Canonicalize(Relax)?Bindings|CanonicalizeTIRVariables|ConvertToDataflow|KillAfterLastUse): "
+        rf"the source fails[\w ]*, the target gives a value: {OF_VARIABLE}, found \d+ ",
+        calls("match_cast"),
+        "cast-to-a-size-of-another-cast",
+    ),
     (rf"^Normalize: .* the target fails: {OF_VARIABLE}, found \d+ ", always, "sizes-of-a-flattened-sequence"),
     (
         r"^LegalizeOps: .*the stride 0 is not possible \[PURE\.ERR\.OP\].*@shape_func\d*: division of -?\d+ by zero",

@@ -134,6 +134,10 @@ UNDEFINED = "the source gives a value, the target does what is undefined"
 UNWRITTEN = "a tensor is read that was not written in every element"
 OUTSIDE_SIZE = '    def main(x: R.Tensor((2, "n5", "n6"))):\n        def f(y: R.Tensor((n7,))):'
 SEGFAULT = "error: the recorder of passes ended: !!!!!!! Segfault encountered !!!!!!! File x"
+LOST_CAST = (
+    "the source fails outside of DataflowBlocks, the target gives a value: "
+    "dimension 0: expected m = 1, found 0 [SI.MATCHCAST.TENSOR.EVAL]"
+)
 #: The cause, the pass, what is said of it, and the program.
 KNOWN = [
     ("sum-of-nothing-unwritten", "LegalizeOps", f"{UNDEFINED}: at `v3` {UNWRITTEN}", "y = R.sum(x, axis=0)"),
@@ -226,6 +230,7 @@ KNOWN = [
         "Rejected: error: layout_transform() got an unexpected keyword argument 'axis_separators'",
         "",
     ),
+    ("cast-to-a-size-of-another-cast", "KillAfterLastUse", LOST_CAST, "y = R.match_cast(x, R.Tensor((m,)))"),
     ("planned-storage-of-a-branch", "StaticPlanBlockMemory", f"{UNDEFINED}: the variable storage#1 has no value here", ""),
     ("the program does not end on this input", "LegalizeOps", "the target ran out of fuel", ""),
 ]
@@ -258,6 +263,7 @@ UNKNOWN = [
     ("LegalizeOps", "the target fails: no shape has the negative size -2 [PURE.ERR.OP]", "y = R.strided_slice(x)"),
     ("TVM", SEGFAULT, "def main(v: R.Tensor((1, 4, 2, 3))):\n    y = R.nn.pixel_shuffle(v, upscale_factor=2)"),
     ("TVM", SEGFAULT, 'def main(v: R.Tensor(("n1", "n2", 2, 3))):\n    y = R.add(v, v)'),
+    ("LambdaLift", LOST_CAST, "y = R.match_cast(x, R.Tensor((m,)))"),
     # A pass that makes a divisor zero.
     ("LegalizeOps", "the source gives a value, the target fails: an integer is divided by zero [PURE.ERR.OP]", ""),
     ("FuseTIR", "the source fails: an integer is divided by zero [PURE.ERR.OP]; of the target nothing is said: x", ""),
@@ -299,6 +305,8 @@ class Rewriting(unittest.TestCase):
         "softplus-tail": ("R.nn.softplus(x, beta=2.0)", "R.nn.softplus(R.maximum(x, R.full_like("),
         "gelu-tail": ("R.nn.gelu(x)", "R.nn.gelu(R.maximum(x, R.full_like("),
         "regions-pooled-to-nothing": ("R.vision.roi_pool(x, r, pooled_size=(0, 2))", "pooled_size=(1, 2)"),
+        "adaptive-pool-to-nothing": ("R.nn.adaptive_avg_pool3d(x, output_size=[0, 2, 0])", "output_size=[1, 2, 1]"),
+        "multibox-of-a-large-size": ("R.vision.multibox_transform_loc(c, x, a)", "loc(c, R.minimum(R.maximum(x, "),
         "suppression-of-float64": ("R.vision.all_class_non_max_suppression(b, s, 1)", "R.astype(s, 'float32'), 1)"),
         "suppression-of-fewer-boxes": ("R.vision.all_class_non_max_suppression(b, s, 1)", "R.tuple(R.zeros("),
     }
