@@ -508,10 +508,15 @@ pub struct Run {
 }
 
 impl Run {
+    /// The elements of a slice from the first one to the last.
+    fn within<T>(self, elements: &[T]) -> Option<&[T]> {
+        let reach = self.count.checked_sub(1).map_or(Some(0), |last| last.checked_mul(self.step)?.checked_add(1))?;
+        elements.get(self.start..self.start.checked_add(reach)?)
+    }
+
     /// The elements of a slice.
     fn of<T>(self, elements: &[T]) -> Option<impl Iterator<Item = &T>> {
-        let reach = self.count.checked_sub(1).map_or(Some(0), |last| last.checked_mul(self.step)?.checked_add(1))?;
-        let elements = elements.get(self.start..self.start.checked_add(reach)?)?;
+        let elements = self.within(elements)?;
         // With the step 0, a single element is repeated.
         let again = if self.step == 0 { self.count } else { 0 };
         let repeated = std::iter::repeat_n(elements.first(), again).flatten();
@@ -552,11 +557,11 @@ impl Elements {
 fn taken<T: Copy>(mut own: &mut [T], from: &[&[T]], runs: impl Iterator<Item = Run>) -> Option<()> {
     for run in runs {
         let (slots, rest) = std::mem::take(&mut own).split_at_mut_checked(run.count)?;
-        let elements = from.get(run.tensor)?;
-        if run.step == 1 {
-            slots.copy_from_slice(elements.get(run.start..run.start.checked_add(run.count)?)?);
-        } else {
-            slots.iter_mut().zip(run.of(elements)?).for_each(|(slot, x)| *slot = *x);
+        let elements = run.within(from.get(run.tensor)?)?;
+        match run.step {
+            0 => elements.iter().for_each(|x| slots.fill(*x)),
+            1 => slots.copy_from_slice(elements),
+            step => slots.iter_mut().zip(elements.iter().step_by(step)).for_each(|(slot, x)| *slot = *x),
         }
         own = rest;
     }
