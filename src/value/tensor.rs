@@ -699,8 +699,8 @@ impl Tensor {
         }
     }
 
-    /// A tensor with the same elements, which all have a value, in memory of its own, and with their hash: to know equal
-    /// calls, it is asked for in every run.
+    /// A tensor with the same elements, which all have a value, in memory of its own. It has their hash, which each run
+    /// asks for to know equal calls.
     pub fn copied(&self) -> Tensor {
         let hash = self.hash();
         let copy = Tensor::from_elements(self.elements().clone());
