@@ -155,7 +155,7 @@ class Explained:
         message = " ".join(message.split())[:LONGEST]
         cause = by_words(sort, name or "TVM", message, self.text)
         if sort in ACCUSATIONS and name and not cause:
-            cause = " and ".join(self.judge.causes(self.text, name) or []) or None
+            cause = " and ".join(self.judge.causes(self.text, name, sort == "refused") or []) or None
         if sort == "refused" and not cause:
             cause = by_refusal(message, self.release.smallest(self.path, self.start), True)
         return [sort, name or "TVM", message, cause]

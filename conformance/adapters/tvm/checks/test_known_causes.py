@@ -66,6 +66,13 @@ class Causes(unittest.TestCase):
             self.assertIsNone(judge.causes(program, "P"))
         self.assertLess(len(asked), 2 * len(operators))
 
+    def test_a_wrong_sum_is_not_one_of_unknown_sizes(self):
+        ask = lambda path: [allowed("P") if "R.add(x, x)" in path.read_text() else wrong("P", "other bits")]
+        with tempfile.TemporaryDirectory() as folder:
+            judge = Judge("relax-spec", folder, 5, "2024-04", ask)
+            self.assertIsNone(judge.causes("z = R.add(x, y)\n", "P"))
+            self.assertEqual(judge.causes("z = R.add(x, y)\n", "P", True), ["sum-of-unknown-sizes"])
+
 
 class Messages(unittest.TestCase):
     def test_only_the_condition_of_the_finding(self):
