@@ -11,8 +11,9 @@ and is timed from the call of the compiler to the result. The command is timed a
 arrays, checks, runs, and writes the result. Both use the default number of threads. Each in a process of its own, for the sake
 of the peak of its memory. `--kernels plain` is not timed: it takes minutes.
 
-With `--write` the models are only written. With `--blame` a transformer block of hidden size 256, with 8 heads and any number of tokens, goes through the default
-pipeline by `relax-spec blame`; what each pass takes is beside the time that TVM takes to compile the block.
+With `--write` the models are only written. With `--blame` a transformer block of hidden size 256, with 8 heads and any number
+of tokens, goes through the default pipeline by `relax-spec blame`; what each pass takes is beside the time that TVM takes to
+compile the block.
 """
 
 import json
