@@ -221,7 +221,9 @@ fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Resu
         (sizes(&pool_size)?, |found: &[Scalar], padded| f(found, if counted { padded } else { found.len() }));
     match m.kernels() {
         Kernels::Plain => element_by_element(&mut result, &data, &windows, &pool_size, of_window)?,
-        Kernels::Fast | Kernels::Native(_) => place_by_place(&mut result, &data, &windows, &pool_size, of_window)?,
+        // Of several windows that fail, the definition tells of the first.
+        Kernels::Fast | Kernels::Native(_) => place_by_place(&mut result, &data, &windows, &pool_size, of_window)
+            .or_else(|_| element_by_element(&mut result, &data, &windows, &pool_size, of_window))?,
     }
     of_scalars(m, x.dtype(), &out.packed(result)?)
 }

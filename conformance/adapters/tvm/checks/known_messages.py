@@ -152,6 +152,17 @@ MESSAGES = [
         "dynamic-slice-behind-its-end",
     ),
     (
+        r"^LegalizeOps: .*the target does what is undefined: @te_nll_loss_backward\w*: `\w+\[-\d+\]` is outside of the shape",
+        calls(r"grad\.nll_loss_backward"),
+        "nll-gradient-of-ignored-targets",
+    ),
+    (
+        r"^code generation: InternalError: (CodeGenVM cannot .*Offending call: )?R\.nn\.(adaptive_)?(max|avg)_pool[123]d\("
+        r'.*[ (]layout="(\w+)", out_layout="(?!\4")\w+"',
+        always,
+        "no operator of a pool has a lowering for another layout of the result (ops/nn.avg_pool2d-8-exact in the ledger)",
+    ),
+    (
         r"^RewriteDataflowReshape: .*CanProveDivisible\(info\.padding_factor, divisor\)",
         calls("permute_dims", "reshape", "flatten", "squeeze", "expand_dims"),
         "reshape-pattern-of-a-computed-size",

@@ -196,6 +196,18 @@ KNOWN = [
         "",
     ),
     (
+        "nll-gradient-of-ignored-targets",
+        "LegalizeOps",
+        f"{UNDEFINED}: @te_nll_loss_backward_no_weight: `T_full[-100]` is outside of the shape [1]",
+        'y = R.grad.nll_loss_backward(g, x, t, reduction="sum")',
+    ),
+    (
+        "no operator of a pool has a lowering for another layout of the result (ops/nn.avg_pool2d-8-exact in the ledger)",
+        "code generation",
+        'InternalError: CodeGenVM cannot emit it. Offending call: R.nn.max_pool2d(x, layout="NCHW", out_layout="NHWC")',
+        "",
+    ),
+    (
         "dynamic-slice-behind-its-end",
         "LegalizeOps",
         "the source gives a value, the target fails: no shape has the negative size -2 [PURE.ERR.OP]",
@@ -267,6 +279,17 @@ UNKNOWN = [
         OUTSIDE_SIZE,
     ),
     ("LegalizeOps", f"{UNDEFINED}: @conv2d: dimension 3 is -2, which is negative", ""),
+    # A target behind the classes is no ignored one.
+    (
+        "LegalizeOps",
+        f"{UNDEFINED}: @te_nll_loss_backward_no_weight: `T_full[7]` is outside of the shape [1]",
+        'y = R.grad.nll_loss_backward(g, x, t, reduction="sum")',
+    ),
+    (
+        "code generation",
+        'InternalError: CodeGenVM cannot emit it. Offending call: R.nn.max_pool2d(x, layout="NCHW", out_layout="NCHW")',
+        "",
+    ),
     ("LegalizeOps", "the target fails: no shape has the negative size -2 [PURE.ERR.OP]", "y = R.strided_slice(x)"),
     ("TVM", SEGFAULT, "def main(v: R.Tensor((1, 4, 2, 3))):\n    y = R.nn.pixel_shuffle(v, upscale_factor=2)"),
     ("TVM", SEGFAULT, 'def main(v: R.Tensor(("n1", "n2", 2, 3))):\n    y = R.add(v, v)'),
