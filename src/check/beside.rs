@@ -15,12 +15,12 @@ pub fn errors_in_reading(
     claim: Claim,
     report: &CheckReport,
 ) -> Vec<Diagnostic> {
-    let differing = differing(cx, &reading);
-    let mut other = cx.clone().with_reading(reading.clone());
+    let mut other = cx.clone().with_reading(reading);
     let is_reached = report.stage > CheckStage::WellFormed;
-    let is_continued_alike = is_reached && differing(report.asked).is_empty();
-    let in_criteria = differing(report.asked_by_criteria);
-    let found = if is_continued_alike && (in_criteria.is_empty() || is_indifferent(cx, &other, module, &in_criteria)) {
+    let is_continued_alike = is_reached && differing(cx, &other.reading, report.asked).is_empty();
+    let in_criteria = differing(cx, &other.reading, report.asked_by_criteria);
+    let is_formed_alike = in_criteria.is_empty() || is_indifferent(cx, &other.reading, module, &in_criteria);
+    let found = if is_continued_alike && is_formed_alike {
         report.diagnostics.clone()
     } else {
         let (findings, fragment) = well_formed_as(&mut other, module, claim);
@@ -32,24 +32,27 @@ pub fn errors_in_reading(
     found.into_iter().filter(|finding| finding.severity == Severity::Error).collect()
 }
 
-/// Selects the errata that two readings take differently.
-fn differing<'r>(cx: &'r Cx, other: &'r Reading) -> impl Fn(ErratumSet) -> Vec<Erratum> + use<'r> {
-    let takes = move |reading: &Reading, erratum| reading.is_literal(erratum) && cx.edition_has(erratum);
-    move |asked| asked.iter().filter(|erratum| takes(&cx.reading, *erratum) != takes(other, *erratum)).collect()
+/// Whether a reading takes an erratum literally in the edition of the context.
+fn takes(cx: &Cx, reading: &Reading, erratum: Erratum) -> bool {
+    reading.is_literal(erratum) && cx.edition_has(erratum)
 }
 
-/// Whether well-formedness, which accepts the module in one context, accepts it in the other one too, which takes these
-/// errata differently. It does if the module is [plain](PlainVisitor) and nothing but the following is in question:
+/// Those of some errata that the reading of the context and another one take differently.
+fn differing(cx: &Cx, other: &Reading, errata: ErratumSet) -> Vec<Erratum> {
+    errata.iter().filter(|erratum| takes(cx, &cx.reading, *erratum) != takes(cx, other, *erratum)).collect()
+}
+
+/// Whether well-formedness, which accepts the module in the context, accepts it in the other reading too, which takes
+/// these errata differently. It does if the module is [plain](PlainVisitor) and nothing but this is in question:
 /// - A03, whether a variable is its name, since no two variables share a name;
 /// - A33, whether the body of a function is inside of the block around it, since no function stands in another;
 /// - A08, whether parameters bind from left to right, since any order binds the same;
 /// - A09, whether a parameter may introduce a variable, unless by A08 it is in scope before.
-fn is_indifferent(cx: &Cx, other: &Cx, module: &IrModule, errata: &[Erratum]) -> bool {
-    let takes = |cx: &Cx, erratum| cx.reading.is_literal(erratum) && cx.edition_has(erratum);
-    let forbids_parameters = |cx: &Cx| takes(cx, Erratum::A09) && !takes(cx, Erratum::A08);
+fn is_indifferent(cx: &Cx, other: &Reading, module: &IrModule, errata: &[Erratum]) -> bool {
+    let forbids_parameters = |reading| takes(cx, reading, Erratum::A09) && !takes(cx, reading, Erratum::A08);
     let known = [Erratum::A03, Erratum::A08, Erratum::A09, Erratum::A33];
     errata.iter().all(|erratum| known.contains(erratum))
-        && forbids_parameters(cx) == forbids_parameters(other)
+        && forbids_parameters(&cx.reading) == forbids_parameters(other)
         && PlainVisitor::is_plain(module)
 }
 
@@ -126,7 +129,9 @@ mod tests {
         ),
         (
             "x: R.Tensor((3,)), c: R.Tensor((), \"bool\")",
-            "with R.dataflow():\n            @R.function\n            def f(d: R.Tensor((), \"bool\")):\n                if d:\n                    z = R.const(1)\n                else:\n                    z = R.const(2)\n                return z\n            R.output(f)\n        return f(c)",
+            "with R.dataflow():\n            @R.function\n            def f(d: R.Tensor((), \"bool\")):\n                \
+             if d:\n                    z = R.const(1)\n                else:\n                    z = R.const(2)\n\
+             \x20               return z\n            R.output(f)\n        return f(c)",
         ),
     ];
 
@@ -163,9 +168,9 @@ mod tests {
                     for (other, expected) in readings.iter().zip(&reports) {
                         let found = errors_in_reading(&cx(reading), other.clone(), &module, Claim::Fragment, report);
                         assert_eq!(found, errors(expected.clone()), "{edition}, {reading:?} to {other:?}: {text}");
-                        let queried = differing(&cx(reading), other)(report.asked_by_criteria);
+                        let queried = differing(&cx(reading), other, report.asked_by_criteria);
                         let counts = report.stage > CheckStage::WellFormed && !queried.is_empty();
-                        alike += usize::from(counts && is_indifferent(&cx(reading), &cx(other), &module, &queried));
+                        alike += usize::from(counts && is_indifferent(&cx(reading), other, &module, &queried));
                         rejected += usize::from(report.accepts() && !found.is_empty());
                     }
                 }

@@ -140,6 +140,7 @@ impl KeptRuns {
             return;
         }
         let args = of.args.to_vec();
+        // Equal arguments share their memory.
         if shown.observed.arguments == args {
             shown.observed.arguments.clone_from(&args);
         }
