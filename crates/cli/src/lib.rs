@@ -236,7 +236,7 @@ pub fn command(line: impl IntoIterator<Item = OsString>) -> Exit {
 fn parsed(line: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let line: Vec<OsString> = line.into_iter().collect();
     let mut commands = Cli::command();
-    if !line.get(1).is_some_and(|word| commands.find_subcommand(word).is_some()) {
+    if line.get(1).is_none_or(|word| commands.find_subcommand(word).is_none()) {
         commands = with_what_they_do(commands);
     }
     let mut matches = commands.try_get_matches_from_mut(line)?;
