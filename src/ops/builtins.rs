@@ -350,10 +350,11 @@ fn invoke_closure(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> 
     m.call_value(callee, args.to_vec())
 }
 
-/// BUILTIN.CALL_TIR_DYN: a call of a `PrimFunc`. The last argument is a shape whose sizes are passed individually.
+/// BUILTIN.CALL_TIR_DYN: a call of a `PrimFunc`, which may be compiled. The last argument is a shape whose sizes are
+/// passed individually.
 fn call_tir_dyn(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     match g.args {
-        [Value::PrimFunc(func), args @ ..] => run_with_sizes(m, func, args),
+        [callee @ (Value::PrimFunc(_) | Value::PackedFunc(_)), args @ ..] => run_with_sizes(m, callee, args),
         [] | [_, ..] => Err(g.misused("a PrimFunc and its arguments")),
     }
 }

@@ -504,6 +504,28 @@ fn what_only_a_run_shows_is_told_with_its_place() {
     }
 }
 
+/// In an executable of TVM a compiled `PrimFunc` is a packed function, and may be the argument of a call.
+#[test]
+fn a_packed_function_is_an_argument() {
+    let symbols =
+        ["vm.builtin.call_tir_dyn", "vm.builtin.make_closure", "vm.builtin.invoke_closure", "relax_spec.add_inplace"];
+    let callees: String = (8..)
+        .zip(symbols)
+        .map(|(at, symbol)| {
+            format!("callee {at} {{\"Packed\":{{\"symbol\":\"{symbol}\",\"pure\":false,\"sinfo_args\":[]}}}}\n")
+        })
+        .collect();
+    let tensor = || ValueSpec::Tensor(TensorData::from_values(DataType::FLOAT32, &[2], &[1.0, 2.0]).unwrap());
+    for code in [
+        ["call f[8] (f[11], %0, %1, %2)", "ret %0"].as_slice(),
+        &["%3 = call f[9] (f[11], %1)", "call f[10] (%3, %0)", "ret %0"],
+    ] {
+        let text = main_of(3, 4, code).replace("function \"main\"", &format!("{callees}function \"main\""));
+        let args = [tensor(), tensor(), ValueSpec::Shape(vec![])];
+        assert_eq!(run(&text, &args), Ending::Value("Tensor([2], float32, [2.0, 4.0])".into()), "{text}");
+    }
+}
+
 /// A register that is reused while its value is still needed gives a wrong value.
 #[test]
 fn a_register_used_again_across_a_branch_gives_another_value() {

@@ -23,7 +23,7 @@ use relax_spec::grammar::{
     VarBinding,
 };
 use relax_spec::judge::{Cx, Ending, RuntimeError};
-use relax_spec::value::{Host, Prim, Scalar, Stop, Tensor, Value, from_specs};
+use relax_spec::value::{Host, Prim, Scalar, Stop, Tensor, Value, ValueSpec, from_specs};
 
 /// The result for one program.
 #[derive(Clone, PartialEq, Debug)]
@@ -141,23 +141,48 @@ pub fn is_true_of(edition: Edition, module: &IrModule, entry: &str, var: &Var, i
     if !shape_vars(info).is_subset(&shape_vars_of(function)) {
         return false;
     }
+    let said = [(var.clone(), info.clone())];
+    matches!(try_information(&Cx::new().with_edition(edition), module, entry, &said, RUNS), Ok(bound) if bound > 0)
+}
+
+/// Information that a run shows to be false.
+#[derive(Clone, Debug)]
+pub struct FalseInformation {
+    /// The variable, what is said of it, and its value.
+    pub message: String,
+    /// The arguments of the run.
+    pub args: Vec<ValueSpec>,
+}
+
+/// Runs a function on generated arguments. The result is how many values were compared with what is said of their
+/// variables, or the first one of which it is not true.
+pub fn try_information(
+    cx: &Cx,
+    module: &IrModule,
+    entry: &str,
+    said: &[(Var, StructInfo)],
+    runs: usize,
+) -> Result<usize, FalseInformation> {
+    let Some(GlobalFunc::Function(function)) = module.get(entry) else { return Ok(0) };
     let source = ArgumentSource::of(&[module], 0, EvalOptions::default().memory);
     let mut bound = 0;
-    for index in 0..RUNS {
-        let args = source.for_function(function, &BTreeMap::new(), Draw { index, attempt: 1 });
-        let Some(args) = args.and_then(|args| from_specs(&args, &EvalOptions::default().registry).ok()) else {
+    for index in 0..runs {
+        let given = source.for_function(function, &BTreeMap::new(), Draw { index, attempt: 1 });
+        let Some((given, args)) =
+            given.and_then(|given| Some((from_specs(&given, &EvalOptions::default().registry).ok()?, given)))
+        else {
             continue;
         };
-        let held = Rc::new(BindingMonitor::of([(var.clone(), info.clone())]));
+        let held = Rc::new(BindingMonitor::of(said.iter().cloned()));
         let options =
             EvalOptions { watch: Some(held.clone()), fuel: 100_000, max_depth: 200, ..EvalOptions::default() };
-        evaluate(&mut Cx::new().with_edition(edition), module, entry, args, &options);
-        if held.found.borrow().is_some() {
-            return false;
+        evaluate(&mut cx.clone(), module, entry, given, &options);
+        if let Some(message) = held.found.borrow_mut().take() {
+            return Err(FalseInformation { message, args });
         }
         bound += held.bound.get();
     }
-    bound > 0
+    Ok(bound)
 }
 
 fn shape_vars(info: &StructInfo) -> BTreeSet<ShapeVar> {
@@ -280,7 +305,7 @@ impl RunObserver for BindingMonitor {
         let Some(info) = self.derived.get(var) else { return };
         self.bound.set(self.bound.get() + 1);
         if self.found.borrow().is_none() && !describes(run, info, value) {
-            *self.found.borrow_mut() = Some(format!("`{var}` is derived {info}, and is {value}"));
+            *self.found.borrow_mut() = Some(format!("`{var}` is said to be {info}, and is {value}"));
         }
     }
 }

@@ -10,6 +10,7 @@ mod params;
 mod passes;
 mod sequences;
 mod times;
+mod truth;
 mod verdict;
 
 use std::borrow::Cow;
@@ -46,6 +47,7 @@ use relax_spec::syntax::tvmscript::{Dialect, Which, print_module};
 use relax_spec::value::{SharedCalls, ValueSpec};
 use sequences::{sequence, shortest, told};
 use times::Times;
+use truth::falsehood;
 use verdict::{Judged, PassVerdict, inputs};
 
 /// Which pass changed the meaning of a program?
@@ -470,6 +472,7 @@ impl Blamer<'_> {
             return Ok(());
         }
         let begin = Instant::now();
+        let before = record.last.clone();
         let (mut judged, name, after) = match module_of(&stage) {
             None => (Judged::from(PassVerdict::Unchanged), stage.pass.clone(), Some(None)),
             // The next verdict covers this pass too.
@@ -487,6 +490,9 @@ impl Blamer<'_> {
         record.passed.push(stage.pass.clone());
         if let Some(after) = after {
             judged.broken = self.broken(record, &stage.pass, dialect, after.as_deref());
+            let assuming = after.filter(|_| record.properties.assumes && !judged.is_wrong());
+            let false_of = |after: Rc<IrModule>| falsehood(&self.cx(dialect), &before, &after, &self.entry);
+            judged.broken.extend(assuming.and_then(false_of).map(BrokenContract::of_false));
         }
         if stage.text.is_some() {
             judged.broken.extend(changes_its_result(&stage.pass, record.changed.as_deref()));

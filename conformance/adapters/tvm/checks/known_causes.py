@@ -129,6 +129,28 @@ def some_bins(attribute):
     return rewrite
 
 
+def permuted(call):
+    """A pool with its result in another layout is one whose axes are permuted behind it."""
+    given = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}
+    layout = given.get("layout") or {"1": "NCW", "2": "NCHW", "3": "NCDHW"}[ast.unparse(call.func)[-2]]
+    axes = [layout.find(axis) for axis in given.get("out_layout") or layout]
+    permutation = ast.parse(f"R.permute_dims(x, axes={axes})", mode="eval").body
+    permutation.args = [without("out_layout")(call)]
+    return permutation if -1 not in axes else call
+
+
+def in_the_type_of_the_result(call):
+    """The operands have the data type of the places that come of them."""
+    is_narrow = any(ast.unparse(given) == "out_int32=True" for given in call.keywords)
+    return operands(f"R.astype({{0}}, 'int{32 if is_narrow else 64}')", 0, 1)(call)
+
+
+def of_unknown_sizes(call):
+    """Nothing is known of the shape of an image, but that it has four axes."""
+    ends = [f"R.const({[end] * 4}, 'int64')" for end in (0, 2**31, 1)]
+    return ast.parse(f"R.dynamic_strided_slice({ast.unparse(call)}, {', '.join(ends)})", mode="eval").body
+
+
 def of_one_shape(call):
     """The first operand takes the place of the second one."""
     return ast.Call(call.func, [call.args[0], copy.deepcopy(call.args[0]), *call.args[2:]], call.keywords)
@@ -155,6 +177,8 @@ CAUSES = [
     ("layer-norm-without-center", "nn.layer_norm", without("center", "scale"), MODEL),
     ("group-norm-without-center", "nn.group_norm", without("center", "scale"), MODEL),
     ("meshgrid-xy", "meshgrid", of_swapped_vectors, AVOID),
+    ("bucketize-of-floats", "bucketize", in_the_type_of_the_result, AVOID),
+    ("grid-of-places-in-inference", "image.grid_sample", of_unknown_sizes, AVOID),
     ("eye-like-datatype", "eye_like", cast_behind("dtype"), AVOID),
     ("resize-out-dtype", "image.resize[23]d", cast_behind("out_dtype"), AVOID),
     ("affine-grid-last-place", "image.affine_grid", grid, MODEL),
@@ -192,7 +216,7 @@ CAUSES = [
     (
         "no operator of a pool has a lowering for another layout of the result (ops/nn.avg_pool2d-8-exact in the ledger)",
         r"nn\.(adaptive_)?(max|avg)_pool[123]d",
-        without("out_layout"),
+        permuted,
         AVOID,
     ),
     (
@@ -282,7 +306,10 @@ def by_refusal(message, text, is_smallest=False):
     return None
 
 
-def is_wrong(line):
+def is_wrong(line, is_refused):
+    """Whether a line says again what needs a reason. A program that is refused no more may show another defect."""
+    if is_refused:
+        return "refuses" in line
     return line.get("verdict") not in ("allowed", "unchanged") or bool(line["contracts"])
 
 
@@ -298,25 +325,25 @@ class Judge:
         called = [cause for cause in CAUSES if may_be(cause) and rewritten(text, [cause])]
         # All at once may be a program that is none.
         for causes in [called, *([cause] for cause in called)]:
-            besides = self.besides(text, name, causes) if causes else None
+            besides = self.besides(text, name, causes, is_refused) if causes else None
             if besides is not None:
-                return self.needed(text, name, causes, besides)
+                return self.needed(text, name, causes, besides, is_refused)
         return None
 
-    def needed(self, text, name, causes, besides):
+    def needed(self, text, name, causes, besides, is_refused):
         """These causes without those that change nothing, and what else is known to be wrong."""
         for cause in causes:
             fewer = [other for other in causes if other is not cause]
-            without = self.besides(text, name, fewer) if fewer else None
+            without = self.besides(text, name, fewer, is_refused) if fewer else None
             if without is not None:
                 causes, besides = fewer, without
         return list(dict.fromkeys([cause[0] for cause in causes] + besides))
 
-    def besides(self, text, name, causes):
+    def besides(self, text, name, causes, is_refused):
         """What else is known to be wrong where these causes are left out, or None if anything unknown is."""
         avoided = rewritten(text, [cause for cause in causes if cause[3] is AVOID])
         lines = [line for line in self.ask(self.file("avoided.py", avoided)) if name in (line.get("pass"), line.get("refuses"))]
-        wrong = [line for line in lines if is_wrong(line)]
+        wrong = [line for line in lines if is_wrong(line, is_refused)]
         said = [by_message(line.get("message") or "", name, avoided) for line in wrong]
         if all(said):
             return sorted(set(said)) if lines else None

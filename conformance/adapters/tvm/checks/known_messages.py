@@ -44,6 +44,11 @@ def shuffles_unknown_channels(_found, program):
     return any(len(dims) >= 3 and not dims[-3].isdigit() for dims in sizes)
 
 
+def is_a_sampled_image(found, program):
+    """Whether the variable that is named is bound to a call of `image.grid_sample`."""
+    return re.search(rf"\b{found[1]}\b[^\n=]*= R\.image\.grid_sample\(", program or "") is not None
+
+
 def calls(*operators):
     """Whether the program calls one of these operators."""
     called = re.compile(rf"\bR\.({'|'.join(operators)})\(")
@@ -166,6 +171,16 @@ MESSAGES = [
         r"^RewriteDataflowReshape: .*CanProveDivisible\(info\.padding_factor, divisor\)",
         calls("permute_dims", "reshape", "flatten", "squeeze", "expand_dims"),
         "reshape-pattern-of-a-computed-size",
+    ),
+    (
+        r"^Normalize: " + CONTRACT % "well-formed" + r"`(\w+)` is annotated as .*, but its value is .*SI\.DERIVE\.VB\.ANNOT\.ERR",
+        is_a_sampled_image,
+        "grid-of-places-in-inference",
+    ),
+    (
+        r"^Normalize: " + CONTRACT % "well-formed" + r"the body is .*, where the function returns .*SI\.DERIVE\.FUNC\.RET\.ERR",
+        calls(r"image\.grid_sample"),
+        "grid-of-places-in-inference",
     ),
     (
         r"^LowerRuntimeBuiltin: "

@@ -6,6 +6,7 @@ import unittest
 from known_causes import CAUSES, Judge, by_refusal, rewritten
 from known_messages import by_message
 
+POOL = 'z = R.nn.max_pool2d(x, out_layout="NHWC")\n'
 PROGRAM = """
 @I.ir_module
 class Module:
@@ -73,6 +74,21 @@ class Causes(unittest.TestCase):
             self.assertIsNone(judge.causes("z = R.add(x, y)\n", "P"))
             self.assertEqual(judge.causes("z = R.add(x, y)\n", "P", True), ["sum-of-unknown-sizes"])
 
+    def test_a_program_that_is_refused_no_more_may_show_another_defect(self):
+        refused = {"refuses": "P", "message": "CodeGenVM cannot handle this"}
+        ask = lambda path: [wrong("P", "other bits") if "R.permute_dims(R.nn.max_pool2d(x)" in path.read_text() else refused]
+        with tempfile.TemporaryDirectory() as folder:
+            judge = Judge("relax-spec", folder, 5, "2024-04", ask)
+            self.assertIn("out", judge.causes(POOL, "P", True)[0])
+            self.assertIsNone(judge.causes(POOL, "P"))
+
+    def test_places_and_boundaries_of_the_type_of_the_result(self):
+        row = [cause for cause in CAUSES if cause[0] == "bucketize-of-floats"]
+        self.assertIn(
+            "R.bucketize(R.astype(x, 'int32'), R.astype(b, 'int32'), out_int32=True)",
+            rewritten("z = R.bucketize(x, b, out_int32=True)\n", row),
+        )
+
 
 class Messages(unittest.TestCase):
     def test_only_the_condition_of_the_finding(self):
@@ -99,6 +115,15 @@ class Messages(unittest.TestCase):
         error = f"the source fails outside of DataflowBlocks, the target gives a value: {divided}"
         self.assertEqual(by_message(error, "FoldConstant"), "unused-call-outside-of-blocks")
         self.assertIsNone(by_message(error, "LegalizeOps"))
+
+    def test_the_shape_of_a_sampled_image(self):
+        said = "`{}` is annotated as Tensor((1, 2, 2, 2)), but its value is Tensor((1, 2, 2, 4))"
+        broken = f'{{"contract": "well-formed", "message": "{said}", "rule": "SI.DERIVE.VB.ANNOT.ERR"}}'
+        program = "y = R.image.grid_sample(x, g)\nz: R.Object = R.add(x, x)\n"
+        by_name = lambda name, of="Normalize": by_message(broken.replace("{}", name), of, program)
+        self.assertEqual(by_name("y"), "grid-of-places-in-inference")
+        self.assertIsNone(by_name("z"))
+        self.assertIsNone(by_name("y", "FuseOps"))
 
     def test_refusals_by_the_ledger(self):
         said = "InternalError: repeat only accepts `repeats >= 1`, but got repeats = 0"

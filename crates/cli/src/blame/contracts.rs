@@ -4,14 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use campaign::soundness::FalseInformation;
 use relax_spec::book::Rule;
-use relax_spec::check::{Claim, check_as};
-use relax_spec::derivation::DeriveReport;
+use relax_spec::check::{CheckStage, Claim, check_as};
+use relax_spec::derivation::{DeriveReport, derive_module};
 use relax_spec::findings::{Diagnostic, Severity};
 use relax_spec::grammar::{FuncStructInfo, Function, GlobalFunc, IrModule, Name, StructInfo, VDevice};
 use relax_spec::judge::{Cx, with_stack};
+use relax_spec::normal_form::{self, normalize};
+use relax_spec::rule;
 use relax_spec::struct_info::is_more_specific;
-use relax_spec::{normal_form, rule};
+use relax_spec::value::ValueSpec;
+
+use crate::value;
 
 /// The passes whose result is always in normal form.
 const NORMALIZING: [&str; 1] = ["Normalize"];
@@ -27,7 +32,8 @@ pub(super) enum Contract {
     NormalForm,
     /// No pure function becomes impure.
     Purity,
-    /// The known information about the result of an exported function becomes no weaker.
+    /// The known information about the result of an exported function becomes no weaker, and what is said of variables
+    /// is true.
     Information,
     /// The functions that can be started from outside keep their names.
     ExportedNames,
@@ -55,26 +61,42 @@ pub(super) struct BrokenContract {
     contract: Contract,
     pub(super) rule: Rule,
     message: String,
+    /// The arguments of the run that shows it; none if it shows without a run.
+    pub(super) input: Vec<ValueSpec>,
 }
 
 impl BrokenContract {
+    fn new(contract: Contract, rule: Rule, message: String) -> BrokenContract {
+        BrokenContract { contract, rule, message, input: Vec::new() }
+    }
+
+    /// SI.DERIVE.VB.ANNOT.WARN: no run checks an annotation, and here one shows that it is false.
+    pub(super) fn of_false(found: FalseInformation) -> BrokenContract {
+        let rule = rule!("SI.DERIVE.VB.ANNOT.WARN");
+        BrokenContract { input: found.args, ..BrokenContract::new(Contract::Information, rule, found.message) }
+    }
+
     /// The text for a line of the report.
     pub(super) fn told(&self) -> String {
         format!("breaks {} [{}]: {}", self.contract.name(), self.rule, self.message)
     }
 
     pub(super) fn json(&self) -> Value {
-        json!({"contract": self.contract.name(), "rule": self.rule.to_string(), "message": self.message})
+        let mut said =
+            json!({"contract": self.contract.name(), "rule": self.rule.to_string(), "message": self.message});
+        if !self.input.is_empty() {
+            said["counterexample"] = self.input.iter().map(value::argument).collect();
+        }
+        said
     }
 }
 
 /// NF.IDEMPOTENT: a module in normal form is its own normal form. No other pass is promised to leave its own result as
 /// it is, neither by the text nor by the documentation of a release.
 pub(super) fn changes_its_result(pass: &str, before: Option<&str>) -> Option<BrokenContract> {
-    (NORMALIZING.contains(&pass) && before == Some(pass)).then(|| BrokenContract {
-        contract: Contract::Idempotence,
-        rule: rule!("NF.IDEMPOTENT"),
-        message: format!("{pass} changes its own result"),
+    (NORMALIZING.contains(&pass) && before == Some(pass)).then(|| {
+        let message = format!("{pass} changes its own result");
+        BrokenContract::new(Contract::Idempotence, rule!("NF.IDEMPOTENT"), message)
     })
 }
 
@@ -84,11 +106,20 @@ pub(super) struct Properties {
     errors: BTreeMap<String, (Rule, Contract, String)>,
     /// The exported functions: whether they are pure, and their structural information.
     exported: BTreeMap<Name, (bool, Option<StructInfo>)>,
+    /// Whether an annotation says more than is derived.
+    pub(super) assumes: bool,
 }
 
 impl Properties {
     pub(super) fn of(cx: &mut Cx, module: &IrModule) -> Properties {
-        let report = check_as(cx, module, Claim::Fragment);
+        let mut report = check_as(cx, module, Claim::Fragment);
+        if report.stage < CheckStage::Derivation {
+            // An error that ends the check must not hide what a pass says falsely besides.
+            let normal = normalize(cx, module);
+            report.derived = derive_module(cx, &normal);
+            report.diagnostics.extend(report.derived.diagnostics.iter().cloned());
+        }
+        let assumes = report.diagnostics.iter().any(|finding| finding.rule == rule!("SI.DERIVE.VB.ANNOT.WARN"));
         let mut errors = BTreeMap::new();
         let mut add = |contract: fn(Rule) -> Contract, findings: Vec<Diagnostic>| {
             for finding in findings.into_iter().filter(|finding| finding.severity == Severity::Error) {
@@ -114,7 +145,7 @@ impl Properties {
             }
             GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
         });
-        Properties { exported: exported.collect(), errors }
+        Properties { exported: exported.collect(), errors, assumes }
     }
 
     /// The same for a release that cannot say which value a primitive has: its passes are not asked to keep that.
@@ -139,12 +170,7 @@ impl Properties {
             !self.errors.contains_key(id) || contract == Contract::NormalForm && NORMALIZING.contains(&pass)
         };
         let new = after.errors.iter().filter(|(id, (_, contract, _))| is_new(id, *contract));
-        new.map(|(_, (rule, contract, message))| BrokenContract {
-            contract: *contract,
-            rule: *rule,
-            message: message.clone(),
-        })
-        .collect()
+        new.map(|(_, (rule, contract, message))| BrokenContract::new(*contract, *rule, message.clone())).collect()
     }
 
     /// OPT.GENERAL: functions that can be started from outside remain.
@@ -153,7 +179,7 @@ impl Properties {
         let (before, after) = (names(self), names(after));
         let gone = before.difference(&after).next()?;
         let message = format!("`{gone}` is no exported function any more");
-        Some(BrokenContract { contract: Contract::ExportedNames, rule: rule!("OPT.GENERAL"), message })
+        Some(BrokenContract::new(Contract::ExportedNames, rule!("OPT.GENERAL"), message))
     }
 
     /// PURE.NO-REORDER-IF-IMPURE: callers of a pure function with these parameters may rely on it.
@@ -164,7 +190,7 @@ impl Properties {
         };
         let (name, _) = self.exported.iter().find(|(name, (pure, info))| *pure && is_impure(name, info.as_ref()))?;
         let message = format!("`{name}` was pure");
-        Some(BrokenContract { contract: Contract::Purity, rule: rule!("PURE.NO-REORDER-IF-IMPURE"), message })
+        Some(BrokenContract::new(Contract::Purity, rule!("PURE.NO-REORDER-IF-IMPURE"), message))
     }
 
     /// SI.ORDER.MEANING: the information about the result of a function with the same parameters becomes no weaker.
@@ -173,10 +199,9 @@ impl Properties {
             let before = before.as_ref()?;
             let after = like(before, after.exported.get(name)?.1.as_ref()?)?;
             let is_weaker = is_more_specific(cx, before, &after) && !is_more_specific(cx, &after, before);
-            is_weaker.then(|| BrokenContract {
-                contract: Contract::Information,
-                rule: rule!("SI.ORDER.MEANING"),
-                message: format!("`{name}` was {before}, and is {after}"),
+            is_weaker.then(|| {
+                let message = format!("`{name}` was {before}, and is {after}");
+                BrokenContract::new(Contract::Information, rule!("SI.ORDER.MEANING"), message)
             })
         })
     }
@@ -280,8 +305,23 @@ mod tests {
         };
         let written = program(": R.Tensor((2,), \"int8\", vdevice=\"llvm:0:global\")");
         assert!(program("").broken(&mut Cx::new(), "P", &written).is_empty());
-        let nothing = Properties { errors: BTreeMap::new(), exported: BTreeMap::new() };
+        let nothing = Properties { errors: BTreeMap::new(), exported: BTreeMap::new(), assumes: false };
         assert_eq!(nothing.broken(&mut Cx::new(), "P", &written).len(), 1);
+    }
+
+    /// An error that was there before does not hide another one.
+    #[test]
+    fn a_false_annotation_is_found_beside_an_unlisted_device() {
+        let program = |annotation: &str| {
+            let text = format!(
+                "@I.ir_module\nclass Module:\n    @R.function\n    def f(x: R.Tensor((2,), \"int8\", \
+                 vdevice=\"llvm:0:global\")):\n        y{annotation} = R.add(x, x)\n        return y\n"
+            );
+            Properties::of(&mut Cx::new().with_edition(Edition::E2024_04), &parse_module(&text).unwrap())
+        };
+        let broken = program("").broken(&mut Cx::new(), "P", &program(": R.Tensor((3,), \"int8\")"));
+        let rules: Vec<String> = broken.iter().map(|broken| broken.rule.to_string()).collect();
+        assert_eq!(rules, ["SI.DERIVE.VB.ANNOT.ERR"]);
     }
 
     #[test]

@@ -57,9 +57,13 @@ impl Judged {
     pub(super) fn wrong(&self) -> Option<(String, Vec<ValueSpec>)> {
         match (&self.verdict, self.broken.first()) {
             (PassVerdict::NotAllowed { rule, input, .. }, _) => Some((rule.clone(), input.clone())),
-            (_, Some(broken)) => Some((broken.rule.to_string(), Vec::new())),
+            (_, Some(broken)) => Some((broken.rule.to_string(), broken.input.clone())),
             (_, None) => None,
         }
+    }
+
+    pub(super) fn is_wrong(&self) -> bool {
+        matches!(self.verdict, PassVerdict::NotAllowed { .. })
     }
 
     fn word(&self) -> &'static str {
@@ -86,7 +90,8 @@ impl Judged {
             line += ", with stand-ins for the PrimFuncs that it leaves as they are";
         }
         for broken in &self.broken {
-            let _ = write!(line, "\n    {}", value::cut(&broken.told(), LONGEST));
+            let input = inputs(&broken.input, "     ");
+            let _ = write!(line, "\n    {}{}", value::cut(&broken.told(), LONGEST), input.trim_end());
         }
         if !self.of_prim_funcs.is_empty() {
             let _ = write!(line, "\n    not judged: {}", self.of_prim_funcs.join(", "));
