@@ -17,6 +17,7 @@ import re
 import struct
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 from known_messages import by_message
 
@@ -306,50 +307,66 @@ def by_refusal(message, text, is_smallest=False):
     return None
 
 
-def is_wrong(line, is_refused):
-    """Whether a line says again what needs a reason. A program that is refused no more may show another defect."""
-    if is_refused:
-        return "refuses" in line
-    return line.get("verdict") not in ("allowed", "unchanged") or bool(line["contracts"])
+class Accused(NamedTuple):
+    """A pass that is accused: of what it made of a program on these arguments, or, if none is given, of refusing it."""
+
+    text: str
+    name: str
+    is_refused: bool = False
+    given: tuple = ()
+
+    def is_wrong(self, line):
+        """Whether a line says it again. A program that is refused no more may show another defect."""
+        if self.is_refused:
+            return "refuses" in line
+        return line.get("verdict") not in ("allowed", "unchanged") or bool(line["contracts"])
 
 
 class Judge:
-    """Puts rewritten programs to a release. `ask(path)` gives the lines of `blame` on a program."""
+    """Puts rewritten programs to a release. `ask(path, given)` gives the lines of `blame` on a program."""
 
     def __init__(self, tool, folder, runs, edition, ask):
         self.tool, self.folder, self.runs, self.edition, self.ask = tool, Path(folder), runs, edition, ask
 
-    def causes(self, text, name, is_refused=False):
-        """Folders that are all that is wrong with what the pass `name` made of a program, none too many; or None."""
-        may_be = lambda cause: is_refused or cause[0] not in REFUSALS
-        called = [cause for cause in CAUSES if may_be(cause) and rewritten(text, [cause])]
+    def causes(self, accused):
+        """Folders that are all that is wrong with what a pass made of a program, none too many; or None."""
+        may_be = lambda cause: accused.is_refused or cause[0] not in REFUSALS
+        called = [cause for cause in CAUSES if may_be(cause) and rewritten(accused.text, [cause])]
         # All at once may be a program that is none.
         for causes in [called, *([cause] for cause in called)]:
-            besides = self.besides(text, name, causes, is_refused) if causes else None
+            besides = self.besides(accused, causes) if causes else None
             if besides is not None:
-                return self.needed(text, name, causes, besides, is_refused)
+                return self.needed(accused, causes, besides)
         return None
 
-    def needed(self, text, name, causes, besides, is_refused):
+    def needed(self, accused, causes, besides):
         """These causes without those that change nothing, and what else is known to be wrong."""
         for cause in causes:
             fewer = [other for other in causes if other is not cause]
-            without = self.besides(text, name, fewer, is_refused) if fewer else None
+            without = self.besides(accused, fewer) if fewer else None
             if without is not None:
                 causes, besides = fewer, without
         return list(dict.fromkeys([cause[0] for cause in causes] + besides))
 
-    def besides(self, text, name, causes, is_refused):
+    def besides(self, accused, causes):
         """What else is known to be wrong where these causes are left out, or None if anything unknown is."""
-        avoided = rewritten(text, [cause for cause in causes if cause[3] is AVOID])
-        lines = [line for line in self.ask(self.file("avoided.py", avoided)) if name in (line.get("pass"), line.get("refuses"))]
-        wrong = [line for line in lines if is_wrong(line, is_refused)]
-        said = [by_message(line.get("message") or "", name, avoided) for line in wrong]
+        avoided = rewritten(accused.text, [cause for cause in causes if cause[3] is AVOID])
+        lines = self.lines(accused, avoided)
+        if accused.given and any(line.get("verdict") == "undecided" for line in lines):
+            # What is undecided on some arguments may be decided on those that accuse.
+            lines = self.lines(accused, avoided, accused.given)
+        wrong = [line for line in lines if accused.is_wrong(line)]
+        said = [by_message(line.get("message") or "", accused.name, avoided) for line in wrong]
         if all(said):
             return sorted(set(said)) if lines else None
         models = [cause for cause in causes if cause[3] is MODEL]
         is_as = bool(models) and all(self.is_as(rewritten(avoided, models), line.get("module")) for line in wrong)
         return [] if is_as else None
+
+    def lines(self, accused, text, given=()):
+        """What `blame` says of the pass."""
+        lines = self.ask(self.file("avoided.py", text), given)
+        return [line for line in lines if accused.name in (line.get("pass"), line.get("refuses"))]
 
     def is_as(self, before, after):
         """Whether a module is allowed for a program."""

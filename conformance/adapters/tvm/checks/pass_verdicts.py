@@ -28,7 +28,7 @@ import sys
 import tempfile
 
 from differences import RELEASES, ROOT, entry
-from known_causes import Judge, by_refusal
+from known_causes import Accused, Judge, by_refusal
 from known_messages import by_message
 
 #: The passes in front of which a program with local functions has to be lifted.
@@ -114,11 +114,12 @@ class Release:
         said = subprocess.run([*command, "--timeout", "1800", *more], capture_output=True, text=True)
         return [json.loads(line) for line in said.stdout.splitlines() if line.startswith("{")], said.stderr.strip()
 
-    def blamed(self, path, start="main", passes=()):
-        """What `blame` says, line by line."""
-        lines, error = self.ask(path, start, "--runs", str(self.runs), *(passes or ("--pipeline", self.pipeline)))
+    def blamed(self, path, given=(), start="main", passes=()):
+        """What `blame` says, line by line, on the given arguments alone or on some."""
+        more = [*(passes or ("--pipeline", self.pipeline)), *(f"--arg={argument}" for argument in given)]
+        lines, error = self.ask(path, start, "--runs", str(1 if given else self.runs), *more)
         if any("LambdaLift" in (line.get("message") or "") for line in lines if "refuses" in line) and not passes:
-            return self.blamed(path, start, ("--pass", LIFTED.replace("default", self.pipeline)))
+            return self.blamed(path, given, start, ("--pass", LIFTED.replace("default", self.pipeline)))
         return lines or [{"refuses": None, "message": error}]
 
     def smallest(self, path, start="main"):
@@ -135,7 +136,7 @@ class Explained:
         self.text = path.read_text()
 
     def record(self):
-        lines = self.release.blamed(self.path, self.start)
+        lines = self.release.blamed(self.path, start=self.start)
         counts = [[line["pass"], line["verdict"]] for line in lines if "verdict" in line and not line["pass"].startswith("the ")]
         said = [said for line in lines for said in self.of(line)]
         return {"program": self.path.stem, "text": self.text, "verdicts": counts, "said": said}
@@ -145,17 +146,18 @@ class Explained:
         if (line.get("pass") or "").startswith("the "):
             return
         if line.get("verdict") in ("undecided", "not allowed"):
-            yield self.explained(line["verdict"], line["pass"], line["message"])
+            yield self.explained(line["verdict"], line["pass"], line["message"], line["counterexample"] or ())
         for broken in line.get("contracts", []):
             yield self.explained("a contract is broken", line["pass"], json.dumps(broken))
         if "refuses" in line:
             yield self.explained("refused", line["refuses"], line["message"])
 
-    def explained(self, sort, name, message):
+    def explained(self, sort, name, message, given=()):
         message = " ".join(message.split())[:LONGEST]
         cause = by_words(sort, name or "TVM", message, self.text)
         if sort in ACCUSATIONS and name and not cause:
-            cause = " and ".join(self.judge.causes(self.text, name, sort == "refused") or []) or None
+            accused = Accused(self.text, name, sort == "refused", tuple(given))
+            cause = " and ".join(self.judge.causes(accused) or []) or None
         if sort == "refused" and not cause:
             cause = by_refusal(message, self.release.smallest(self.path, self.start), True)
         return [sort, name or "TVM", message, cause]

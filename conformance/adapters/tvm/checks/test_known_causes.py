@@ -3,7 +3,7 @@
 import tempfile
 import unittest
 
-from known_causes import CAUSES, Judge, by_refusal, rewritten
+from known_causes import CAUSES, Accused, Judge, by_refusal, rewritten
 from known_messages import by_message
 
 POOL = 'z = R.nn.max_pool2d(x, out_layout="NHWC")\n'
@@ -29,9 +29,9 @@ def wrong(name, message, module=None):
 class Causes(unittest.TestCase):
     def causes(self, name, ask, is_as=lambda before, after: False):
         with tempfile.TemporaryDirectory() as folder:
-            judge = Judge("relax-spec", folder, 5, "2024-04", lambda path: ask(path.read_text()))
+            judge = Judge("relax-spec", folder, 5, "2024-04", lambda path, given: ask(path.read_text()))
             judge.is_as = is_as
-            return judge.causes(PROGRAM, name)
+            return judge.causes(Accused(PROGRAM, name))
 
     def test_a_pass_that_is_allowed_without_the_condition(self):
         ask = lambda text: [allowed("P") if "R.where(R.equal(x, x), x" in text else wrong("P", "other bits")]
@@ -58,29 +58,39 @@ class Causes(unittest.TestCase):
         program = "".join(f"y = R.{operator}(x, z)\n" for operator in operators)
         asked = []
 
-        def ask(path):
+        def ask(path, given):
             asked.append(path.read_text())
             return [wrong("P", "other bits")]
 
         with tempfile.TemporaryDirectory() as folder:
             judge = Judge("relax-spec", folder, 5, "2024-04", ask)
-            self.assertIsNone(judge.causes(program, "P"))
+            self.assertIsNone(judge.causes(Accused(program, "P")))
         self.assertLess(len(asked), 2 * len(operators))
 
     def test_a_wrong_sum_is_not_one_of_unknown_sizes(self):
-        ask = lambda path: [allowed("P") if "R.add(x, x)" in path.read_text() else wrong("P", "other bits")]
+        ask = lambda path, given: [allowed("P") if "R.add(x, x)" in path.read_text() else wrong("P", "other bits")]
         with tempfile.TemporaryDirectory() as folder:
             judge = Judge("relax-spec", folder, 5, "2024-04", ask)
-            self.assertIsNone(judge.causes("z = R.add(x, y)\n", "P"))
-            self.assertEqual(judge.causes("z = R.add(x, y)\n", "P", True), ["sum-of-unknown-sizes"])
+            self.assertIsNone(judge.causes(Accused("z = R.add(x, y)\n", "P")))
+            self.assertEqual(judge.causes(Accused("z = R.add(x, y)\n", "P", True)), ["sum-of-unknown-sizes"])
 
     def test_a_program_that_is_refused_no_more_may_show_another_defect(self):
         refused = {"refuses": "P", "message": "CodeGenVM cannot handle this"}
-        ask = lambda path: [wrong("P", "other bits") if "R.permute_dims(R.nn.max_pool2d(x)" in path.read_text() else refused]
+        ask = lambda path, given: [
+            wrong("P", "other bits") if "R.permute_dims(R.nn.max_pool2d(x)" in path.read_text() else refused
+        ]
         with tempfile.TemporaryDirectory() as folder:
             judge = Judge("relax-spec", folder, 5, "2024-04", ask)
-            self.assertIn("out", judge.causes(POOL, "P", True)[0])
-            self.assertIsNone(judge.causes(POOL, "P"))
+            self.assertIn("out", judge.causes(Accused(POOL, "P", True))[0])
+            self.assertIsNone(judge.causes(Accused(POOL, "P")))
+
+    def test_what_is_undecided_elsewhere_is_asked_on_the_arguments_that_accuse(self):
+        undecided = {"pass": "P", "verdict": "undecided", "contracts": [], "message": "an index is outside"}
+        with tempfile.TemporaryDirectory() as folder:
+            ask = lambda path, given: [allowed("P") if given == ("1:int8",) else undecided]
+            judge = Judge("relax-spec", folder, 5, "2024-04", ask)
+            self.assertEqual(judge.causes(Accused("z = R.atanh(x)\n", "P", given=("1:int8",))), ["atanh-of-small"])
+            self.assertIsNone(judge.causes(Accused("z = R.atanh(x)\n", "P")))
 
     def test_places_and_boundaries_of_the_type_of_the_result(self):
         row = [cause for cause in CAUSES if cause[0] == "bucketize-of-floats"]
