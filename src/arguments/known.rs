@@ -116,7 +116,7 @@ impl KnownArgument {
         }
     }
 
-    fn broken(&self, arg: &ValueSpec, limit: Option<f64>) -> Option<String> {
+    pub(super) fn broken(&self, arg: &ValueSpec, limit: Option<f64>) -> Option<String> {
         match arg {
             ValueSpec::Tensor(data) => self.broken_in(&elements(data), data, limit),
             ValueSpec::Tuple(fields) => with_stack(|| fields.iter().find_map(|field| self.broken(field, limit))),
@@ -149,7 +149,8 @@ impl KnownArgument {
         (self.sorted && !is_sorted).then(|| "a line does not ascend".to_string())
     }
 
-    fn mend(&self, arg: &mut ValueSpec, limit: Option<f64>) -> Option<()> {
+    /// Changes an argument as little as possible so that it has the properties.
+    pub(super) fn mend(&self, arg: &mut ValueSpec, limit: Option<f64>) -> Option<()> {
         match arg {
             ValueSpec::Tensor(data) if self.broken_in(&elements(data), data, limit).is_some() => {
                 *data = self.mended(data, limit)?;

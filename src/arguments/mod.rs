@@ -1,6 +1,7 @@
 //! Arguments for functions: values on which different programs differ. They depend only on the programs, a seed and a
 //! number.
 
+mod boundaries;
 mod casts;
 mod constants;
 mod directed;
@@ -13,6 +14,7 @@ mod upstream;
 
 use std::collections::BTreeMap;
 
+use boundaries::with_ascending_boundaries;
 use casts::Casts;
 use constants::Constants;
 pub use known::{KnownArgument, KnownArguments, KnownRange};
@@ -119,7 +121,10 @@ impl ArgumentSource {
             filling.flows = flows.as_ref().and_then(|flows| flows.get(nth).copied());
             filling.fill(outline)
         };
-        let args = outlines.into_iter().enumerate().map(fill).collect::<Option<_>>()?;
+        let mut args: Vec<ValueSpec> = outlines.into_iter().enumerate().map(fill).collect::<Option<_>>()?;
+        if draw.attempt > 0 {
+            with_ascending_boundaries(func, &mut args)?;
+        }
         self.mended(func, args)
     }
 }

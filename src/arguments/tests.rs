@@ -38,6 +38,21 @@ fn a_seed_determines_the_arguments() {
     assert!(draws(&module, 1) != draws(&module, 2));
 }
 
+/// OPS.bucketize.value
+#[test]
+fn boundaries_ascend_at_the_second_attempt() {
+    let signature = "x: R.Tensor((4,), \"float32\"), b: R.Tensor((9,), \"float32\")";
+    let module = module(signature, "R.bucketize(x, (b,)[0])");
+    let (main, arguments) = (linked(&module, "main").unwrap(), ArgumentSource::of(&[&module], 0, 1 << 30));
+    let ascending = |attempt: usize, nth: usize| {
+        let args = |index| arguments.for_function(main, &BTreeMap::new(), Draw { index, attempt }).unwrap();
+        let known = KnownArgument { sorted: true, ..KnownArgument::default() };
+        (0..30).filter(|index| known.broken(&args(*index)[nth], None).is_none()).count()
+    };
+    assert_eq!(ascending(1, 1), 30);
+    assert!(ascending(0, 1) < 15 && ascending(1, 0) < 15);
+}
+
 #[test]
 fn sizes_differ_and_lie_around_constants() {
     let module = module("x: R.Tensor((\"n\", \"m\"), \"float32\")", "R.match_cast(x, R.Tensor((32, 3), \"float32\"))");
