@@ -15,7 +15,7 @@ use super::shrink::{Look, ShrinkOutcome, smallest};
 use super::unreached::Unreached;
 use super::{Deviation, Observed, RefineError, RefinementVerdict, Settings, unknown};
 use crate::arguments::{ArgumentSource, Draw, is_around_constants, largest_size};
-use crate::book::Rule;
+use crate::book::{Edition, Rule};
 use crate::derivation::inferred_results;
 use crate::eval::EvalOptions;
 use crate::grammar::{Binder, Function, IrModule, Name, TensorData};
@@ -198,7 +198,7 @@ impl<'a> RefinementComparison<'a> {
         let compiled = target.compiled;
         let target = target.module;
         let arguments = ArgumentSource::of(&[source, target], settings.seed, settings.memory).knowing(&settings.known);
-        let (registry, unknown) = packed_functions(settings, &[source, target])?;
+        let (registry, unknown) = packed_functions(cx.edition(), settings, [source, target])?;
         let subject = |module| Subject {
             module,
             entry,
@@ -760,15 +760,20 @@ impl Look for &mut Breaking<'_, '_> {
     }
 }
 
-/// The available packed functions, and replacements for those that are not available. The first module is the source.
-fn packed_functions(settings: &Settings, modules: &[&IrModule]) -> Result<(Registry, Vec<Name>), RefineError> {
+/// The available packed functions, and replacements for those that are not available.
+fn packed_functions(
+    edition: Edition,
+    settings: &Settings,
+    [source, target]: [&IrModule; 2],
+) -> Result<(Registry, Vec<Name>), RefineError> {
     let mut registry = settings.registry.clone();
     let Some(assumed) = &settings.unknown else { return Ok((registry, Vec::new())) };
-    let missing = unknown::missing(&registry, modules);
+    let missing = unknown::missing(&registry, &[source, target]);
     if let Some(name) = assumed.keys().find(|name| !missing.contains(*name)) {
         return Err(RefineError::Assumed(name.clone()));
     }
-    unknown::register(&mut registry, missing.iter().cloned(), assumed, modules.first().copied());
+    let program = settings.origin.as_deref().unwrap_or(source);
+    unknown::register(&mut registry, missing.iter().cloned(), assumed, (edition, program));
     Ok((registry, missing.into_iter().collect()))
 }
 

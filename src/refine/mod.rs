@@ -99,6 +99,8 @@ pub struct Settings {
     /// The assumptions about packed functions that the registry does not have; `None` if a call of one is an error of
     /// the run (`EVAL.EXTERNFUNC.MISSING`).
     pub unknown: Option<BTreeMap<Name, Assumption>>,
+    /// The program whose calls say what such functions are; the source if it is `None`. A pass does not leave it there.
+    pub origin: Option<Rc<IrModule>>,
 }
 
 /// The default for the steps of all runs together: some seconds.
@@ -123,6 +125,7 @@ impl Settings {
             kept: Rc::default(),
             registry,
             unknown: None,
+            origin: None,
         }
     }
 }

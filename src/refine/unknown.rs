@@ -6,14 +6,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::book::Edition;
 use crate::grammar::visit::{Visitor, walk_call, walk_expr, walk_module};
 use crate::grammar::{
     AttrValue, Call, DataType, Expr, GlobalFunc, IrModule, Name, Ndim, StructInfo, TensorShape, TensorStructInfo,
 };
 use crate::judge::with_stack;
+use crate::ops;
 use crate::value::{
-    AllocError, Effect, Host, Prim, Registry, ResultContract, Returned, Scalar, Stop, Tensor, Value, snapshot,
+    AllocError, Effect, Host, Prim, Reads, Registry, ResultContract, Returned, Scalar, Stop, Tensor, Value, readable,
+    snapshot,
 };
+
+const CALL_DPS_PACKED: &str = "relax.call_dps_packed";
 
 /// The assumptions about a packed function that is not available.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -24,6 +29,9 @@ pub struct Assumption {
     pub mutates: BTreeSet<usize>,
     /// Which of its arguments it returns.
     pub returns: Option<usize>,
+    /// How many of its last arguments it writes and does not read, whatever a call says of them. `None` if it may be
+    /// called otherwise than in destination-passing style.
+    pub outputs: Option<usize>,
 }
 
 /// The packed functions that the programs name and that are not available.
@@ -63,7 +71,7 @@ impl Visitor for ExternSymbols {
 
     fn visit_call(&mut self, call: &Call) {
         if let (Expr::Op(op), Some(Expr::StringImm(symbol))) = (&call.op, call.args.first())
-            && *op.op_name == *"relax.call_dps_packed"
+            && *op.op_name == *CALL_DPS_PACKED
         {
             self.0.insert(symbol.value.clone());
         }
@@ -74,8 +82,14 @@ impl Visitor for ExternSymbols {
 /// What the calls of packed functions in a program say of them.
 #[derive(Default)]
 struct CalledFunctions {
+    /// Whether `call_dps_packed` says that a function is pure (OP.CALLDPS.IMPURE).
+    dps_is_pure: bool,
+    /// In destination-passing style: how many outputs they have.
+    outputs: BTreeMap<Name, BTreeSet<usize>>,
     /// By these operators, and thereby said to be pure (OP.CALLPURE.PURE, OP.CALLINPLACEPACKED.INTENT).
     pure: BTreeSet<Name>,
+    /// In destination-passing style, in an edition that takes such calls for impure.
+    impure: BTreeSet<Name>,
     /// In any other way.
     others: BTreeSet<Name>,
     /// With a declared result that is not just an object.
@@ -83,10 +97,30 @@ struct CalledFunctions {
 }
 
 impl CalledFunctions {
-    fn of(module: &IrModule) -> CalledFunctions {
-        let mut called = CalledFunctions::default();
+    fn of(edition: Edition, module: &IrModule) -> CalledFunctions {
+        let dps_is_pure = ops::lookup(CALL_DPS_PACKED).is_some_and(|op| op.is_pure_in(edition));
+        let mut called = CalledFunctions { dps_is_pure, ..CalledFunctions::default() };
         walk_module(&mut called, module);
         called
+    }
+
+    /// What is assumed of a function by default.
+    fn assumption(&self, name: &Name) -> Assumption {
+        let is_alone = !self.others.contains(name);
+        let outputs = self.outputs.get(name).filter(|counts| is_alone && counts.len() == 1);
+        Assumption {
+            pure: is_alone && self.pure.contains(name) && !self.impure.contains(name),
+            outputs: outputs.and_then(|counts| counts.first().copied()),
+            ..Assumption::default()
+        }
+    }
+
+    /// OP.CALLDPS: a call in destination-passing style.
+    fn note_outputs(&mut self, symbol: &Name, call: &Call) {
+        let outputs = if let [StructInfo::Tuple(fields)] = call.sinfo_args.as_slice() { fields.len() } else { 1 };
+        self.outputs.entry(symbol.clone()).or_default().insert(outputs);
+        let said = if self.dps_is_pure { &mut self.pure } else { &mut self.impure };
+        said.insert(symbol.clone());
     }
 
     fn note_declared(&mut self, symbol: &Name, call: &Call) {
@@ -111,6 +145,14 @@ impl Visitor for CalledFunctions {
                 self.pure.insert(func.global_symbol.clone());
                 args.iter().for_each(|arg| self.visit_expr(arg));
             }
+            (Expr::Op(op), Some((Expr::ExternFunc(func), args))) if *op.op_name == *CALL_DPS_PACKED => {
+                self.note_outputs(&func.global_symbol, call);
+                args.iter().for_each(|arg| self.visit_expr(arg));
+            }
+            (Expr::Op(op), Some((Expr::StringImm(symbol), args))) if *op.op_name == *CALL_DPS_PACKED => {
+                self.note_outputs(&symbol.value, call);
+                args.iter().for_each(|arg| self.visit_expr(arg));
+            }
             (Expr::ExternFunc(func), _) => {
                 self.note_declared(&func.global_symbol, call);
                 walk_call(self, call);
@@ -124,22 +166,22 @@ fn is_of_pure_functions(operator: &str) -> bool {
     matches!(operator, "relax.call_pure_packed" | "relax.call_inplace_packed")
 }
 
-/// Registers the replacements of these functions. One that the source says to be pure is so in the target, however it
-/// is called there, unless something else is assumed of it.
+/// Registers the replacements of these functions. One that the program says to be pure, or to write its last arguments,
+/// does so in the target, however it is called there, unless something else is assumed of it.
 pub(super) fn register(
     registry: &mut Registry,
     names: impl Iterator<Item = Name>,
     assumed: &BTreeMap<Name, Assumption>,
-    source: Option<&IrModule>,
+    (edition, program): (Edition, &IrModule),
 ) {
-    let said = source.map(CalledFunctions::of).unwrap_or_default();
+    let said = CalledFunctions::of(edition, program);
     for name in names {
-        let is_pure = said.pure.contains(&name) && !said.others.contains(&name);
-        let by_default = || Assumption { pure: is_pure, ..Assumption::default() };
-        let assumption = assumed.get(&name).cloned().unwrap_or_else(by_default);
+        let by_default = said.assumption(&name);
+        let given = assumed.get(&name).cloned();
+        let assumption = given.map(|given| Assumption { outputs: by_default.outputs, ..given }).unwrap_or(by_default);
         let (symbol, declared) = (name.clone(), said.declared.contains(&name));
         // Its effects are recorded here, where the declared result of the call is known.
-        registry.register(&name, true, move |m, args| match (&m.asked().wanted, declared) {
+        registry.register_reading(&name, true, Reads::Nothing, move |m, args| match (&m.asked().wanted, declared) {
             // An executable does not say it.
             (ResultContract::Anything, true) => {
                 Err(Stop::unknown(format!("a call of {symbol} that does not say what the function returns")))
@@ -151,15 +193,16 @@ pub(super) fn register(
 
 fn call(m: &mut dyn Host, name: &Name, assumption: &Assumption, args: &[Value]) -> Result<Returned, Stop> {
     let asked = m.asked().clone();
-    if !assumption.pure && !asked.pure {
-        let args = snapshot(args)?;
-        m.effect(Effect::Call(name.clone(), args));
-    }
     let written = match asked.wanted {
-        ResultContract::Outputs(outputs) => outputs.min(args.len()),
-        ResultContract::Anything | ResultContract::Result(_) => 0,
+        ResultContract::Outputs(outputs) => outputs,
+        ResultContract::Anything | ResultContract::Result(_) => assumption.outputs.unwrap_or_default(),
     };
-    let (inputs, outputs) = args.split_at(args.len() - written);
+    let (inputs, outputs) = args.split_at(args.len().saturating_sub(written));
+    readable(m, inputs)?;
+    if !assumption.pure && !asked.pure {
+        let inputs = snapshot(inputs)?;
+        m.effect(Effect::Call(name.clone(), inputs));
+    }
     let mut given = ArgumentDigest::of(m, name, inputs)?;
     let mutated = assumption.mutates.iter().filter_map(|i| inputs.get(*i)).chain(outputs);
     mutated.into_iter().try_for_each(|value| given.mutate(m, value))?;
@@ -169,6 +212,7 @@ fn call(m: &mut dyn Host, name: &Name, assumption: &Assumption, args: &[Value]) 
     }
     match asked.wanted {
         ResultContract::Outputs(_) => Ok(Returned::Nothing),
+        ResultContract::Anything | ResultContract::Result(_) if written > 0 => Ok(Returned::Nothing),
         ResultContract::Anything => given.value(m, &StructInfo::Object).map(Returned::Value),
         ResultContract::Result(info) => given.value(m, &info).map(Returned::Value),
     }

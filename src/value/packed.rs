@@ -1,6 +1,6 @@
 //! Packed functions (`VAL.PACKED`): routines from outside the language, looked up by name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
 
@@ -100,6 +100,13 @@ impl Registry {
     /// Adds the functions of another registry, in place of those of the same names.
     pub fn extend(&mut self, other: &Registry) {
         self.functions.extend(other.functions.iter().map(|(name, def)| (name.clone(), def.clone())));
+    }
+
+    /// The same without the functions of these names.
+    pub fn without(&self, names: &BTreeSet<Name>) -> Registry {
+        let mut registry = self.clone();
+        registry.functions.retain(|name, _| !names.contains(name));
+        registry
     }
 
     /// The function of this name (`EVAL.EXTERNFUNC`); `None` if none is registered (`EVAL.EXTERNFUNC.MISSING`).

@@ -1,6 +1,8 @@
 //! Pairs of small functions, and whether the second is an allowed form of the first: how many verdicts are right, of
 //! either kind.
 
+use std::rc::Rc;
+
 use std::fmt::Write as _;
 
 use regex_lite::Regex;
@@ -233,4 +235,33 @@ fn a_call_without_the_declared_result_of_the_source_is_undecided() {
     let tensor = ", sinfo_args=(R.Tensor((2, 3), \"float32\"),)";
     assert!(matches!(verdict(tensor, tensor), RefinementVerdict::Allowed));
     assert!(matches!(verdict(tensor, ""), RefinementVerdict::Undecided(_)));
+}
+
+/// OP.CALLDPS.CALL: what the program calls in destination-passing style writes its last arguments, however it is called
+/// behind a pass, and without reading them. A pass leaves nothing of that in its source.
+#[test]
+fn a_function_in_destination_passing_style_writes_its_outputs() {
+    let program = |body: &str| {
+        let text = format!(
+            "@R.function(pure=False)\ndef main(x: R.Tensor((2,), \"float32\")) -> R.Tensor((2,), \"float32\"):\n{body}    return y\n"
+        );
+        Rc::new(parse_module(&text).expect(&text))
+    };
+    let dps = program("    y = R.call_dps_packed(\"somewhere.else\", (x,), out_sinfo=R.Tensor((2,), \"float32\"))\n");
+    let lowered = |args: &str| {
+        let alloc = "R.builtin.alloc_tensor(R.shape([2]), R.dtype(\"float32\"), R.prim_value(0), R.str(\"global\"))";
+        program(&format!(
+            "    y = {alloc}\n    _ = R.call_packed(\"somewhere.else\", {args}, sinfo_args=(R.Object,))\n"
+        ))
+    };
+    let verdict = |origin: Option<&Rc<IrModule>>, before: &IrModule, after: &IrModule| {
+        let unknown = Some(std::collections::BTreeMap::new());
+        let settings = Settings { unknown, origin: origin.cloned(), ..Settings::runs(5) };
+        let mut cx = Cx::new().with_edition(EDITION_OF_PRIM_FUNCS);
+        refine(&mut cx, before, after, "main", &[], &settings).unwrap().verdict
+    };
+    assert_eq!(verdict(None, &dps, &lowered("x, y")), RefinementVerdict::Allowed);
+    assert_eq!(verdict(Some(&dps), &lowered("x, y"), &lowered("x, y")), RefinementVerdict::Allowed);
+    assert!(matches!(verdict(None, &dps, &lowered("y, x")), RefinementVerdict::NotAllowed { .. }));
+    assert_ne!(verdict(None, &lowered("x, y"), &lowered("x, y")), RefinementVerdict::Allowed);
 }

@@ -195,40 +195,30 @@ impl ExternProcess {
         interrupt: &Interrupt,
     ) -> Result<ExternProcess, StartError> {
         let (process, line) = start_and_greet(command, startup, interrupt, MAX_REPLY)?;
-        let (bound, _) = ExternProcess::greeted(registry, command, process, &line, timeout)?;
+        let mut absent = Registry::empty();
+        let (bound, _) = ExternProcess::greeted((registry, &mut absent), command, process, &line, timeout)?;
+        registry.extend(&absent);
         Ok(bound)
-    }
-
-    /// Starts a process that has loaded a library of TVM. Returns its executable too.
-    pub fn bind_library(
-        registry: &mut Registry,
-        command: &CommandLine,
-        startup: Duration,
-        timeout: Duration,
-        interrupt: &Interrupt,
-    ) -> Result<(ExternProcess, Executable), StartError> {
-        let (process, line) = start_and_greet(command, startup, interrupt, MAX_REPLY)?;
-        ExternProcess::library(registry, command, process, &line, timeout)
     }
 
     /// The library of a process that has answered `hello` with this line.
     pub fn library(
-        registry: &mut Registry,
+        registries: (&mut Registry, &mut Registry),
         command: &CommandLine,
         process: LineProcess,
         line: &str,
         timeout: Duration,
     ) -> Result<(ExternProcess, Executable), StartError> {
         let fault = |message: String| StartError::Protocol { command: command.to_string(), message };
-        let (bound, made) = ExternProcess::greeted(registry, command, process, line, timeout)?;
+        let (bound, made) = ExternProcess::greeted(registries, command, process, line, timeout)?;
         let made = made.ok_or_else(|| fault("it holds no executable".to_string()))?;
         let executable = vm::import(&made).map_err(|error| fault(error.to_string()))?;
         Ok((bound, executable))
     }
 
-    /// Adds the functions of a process that has answered `hello` with this line.
+    /// Adds the functions of a process that has answered `hello` with this line, and those that it does not have.
     fn greeted(
-        registry: &mut Registry,
+        (registry, absent): (&mut Registry, &mut Registry),
         command: &CommandLine,
         process: LineProcess,
         line: &str,
@@ -242,7 +232,7 @@ impl ExternProcess {
         for ExternSignature { name, pure, initialized, missing } in greeting.functions {
             if missing {
                 let message = format!("the code of {name}, which the library does not have");
-                registry.register_reading(&name, pure, Reads::Nothing, move |_, _| Err(Stop::unknown(message.clone())));
+                absent.register_reading(&name, pure, Reads::Nothing, move |_, _| Err(Stop::unknown(message.clone())));
                 continue;
             }
             let (bound, function) = (extern_process.clone(), name.clone());

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use crate::executables::OnMachine;
 use crate::extern_process::ExternProcess;
-use crate::process::{CommandLine, Interrupt, LineProcess};
-use crate::worker::StartError;
+use crate::process::{CommandLine, Interrupt, LineProcess, MAX_REPLY};
+use crate::worker::{StartError, start_and_greet};
+use relax_spec::grammar::IrModule;
+use relax_spec::refine::missing;
 use relax_spec::value::Registry;
 
 /// The script that loads a library, beside the adapter.
@@ -20,6 +22,8 @@ pub struct SavedLibrary {
     /// The process that calls the compiled functions.
     pub process: ExternProcess,
     functions: Registry,
+    /// The functions that the executable calls and the library does not have.
+    absent: Registry,
 }
 
 impl SavedLibrary {
@@ -37,9 +41,8 @@ impl SavedLibrary {
     ) -> Result<Option<SavedLibrary>, StartError> {
         let Some(mut command) = adapter.beside(SCRIPT) else { return Ok(None) };
         command.args.push(file.display().to_string());
-        let mut functions = Registry::empty();
-        let (process, executable) = ExternProcess::bind_library(&mut functions, &command, startup, timeout, interrupt)?;
-        Ok(Some(SavedLibrary { executable: OnMachine(executable), process, functions }))
+        let (process, line) = start_and_greet(&command, startup, interrupt, MAX_REPLY)?;
+        SavedLibrary::of_process(&command, process, &line, timeout).map(Some)
     }
 
     /// The library of a process that has answered `hello` with this line.
@@ -53,14 +56,18 @@ impl SavedLibrary {
         line: &str,
         timeout: Duration,
     ) -> Result<SavedLibrary, StartError> {
-        let mut functions = Registry::empty();
-        let (process, executable) = ExternProcess::library(&mut functions, command, process, line, timeout)?;
-        Ok(SavedLibrary { executable: OnMachine(executable), process, functions })
+        let (mut functions, mut absent) = (Registry::empty(), Registry::empty());
+        let registries = (&mut functions, &mut absent);
+        let (process, executable) = ExternProcess::library(registries, command, process, line, timeout)?;
+        Ok(SavedLibrary { executable: OnMachine(executable), process, functions, absent })
     }
 
-    /// Adds the compiled functions.
-    pub fn bind(&self, registry: &mut Registry) {
+    /// Adds the compiled functions. Those that the library does not have are not known, unless the program names them:
+    /// then they are what they are there.
+    pub fn bind(&self, registry: &mut Registry, program: &IrModule) {
+        let named = missing(registry, &[program]);
         registry.extend(&self.functions);
+        registry.extend(&self.absent.without(&named));
     }
 
     /// The process, if it still works.

@@ -623,7 +623,8 @@ impl Blamer<'_> {
 
     fn settings(&self) -> Result<Settings, Failure> {
         let (seed, shared, kept) = (self.args.seed, self.shared.clone(), self.kept.clone());
-        let mut settings = Settings { seed, shared, kept, steps: STEPS, ..Settings::runs(self.args.runs) };
+        let origin = Some(self.source.clone());
+        let mut settings = Settings { seed, shared, kept, origin, steps: STEPS, ..Settings::runs(self.args.runs) };
         self.args.budget.allow(&mut settings, &self.args.given);
         self.args.assuming.assume(&mut settings)?;
         Ok(settings)

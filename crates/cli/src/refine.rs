@@ -206,7 +206,7 @@ impl Compared<'_> {
         args.budget.allow(&mut settings, &args.given);
         let mut externs = args.externs.bind(&mut settings.registry)?;
         if let RefinementTarget::Library(library) = target {
-            library.bind(&mut settings.registry);
+            library.bind(&mut settings.registry, source);
             externs.push(library.process.clone());
         }
         let given: Vec<Vec<ValueSpec>> = match args.given.is_empty() {

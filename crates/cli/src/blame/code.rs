@@ -126,7 +126,7 @@ impl Blamer<'_> {
             return Ok(PassVerdict::Open(fault.to_string()));
         }
         let mut settings = self.settings()?;
-        library.bind(&mut settings.registry);
+        library.bind(&mut settings.registry, program);
         let found = refine_compiled(&mut self.cx(dialect), program, executable, &self.entry, &self.given, &settings);
         Ok(match library.process.failure() {
             Some(failure) => PassVerdict::Open(failure.to_string()),
