@@ -184,13 +184,14 @@ class Builder:
                 return self._shape_info(content)
             case "Prim":
                 value, dtype = content.get("value"), content["dtype"]
+                binds = isinstance(value, str) and not any(value in table for table in self.scope.shape_vars)
                 if isinstance(value, int) and NOW.op == "stages":
                     # A pass is not to blame for what it was given.
                     value = tirx.IntImm(dtype, value)
                 elif value is not None:
                     # A comparison is a Boolean; a number is an int64, whatever the datatype says beside it.
                     value = dims.build(value, self.shape_var, dtype == "bool" and isinstance(value, dict))
-                return names.prim_info(dtype, value)
+                return names.prim_info(dtype, value, binds)
             case "Tuple":
                 return names.TupleInfo([self.info(field) for field in content])
             case "Func":

@@ -127,13 +127,14 @@ def expr_dtype(expr):
     return dtype_text(expr.ty if AS_TYPE else expr.dtype)
 
 
-def prim_info(dtype, value):
+def prim_info(dtype, value, binds=False):
     """From 0.26 on there is no value of a primitive: a parameter stands for its number, where something is derived of it.
 
-    Passes get a program that says less: no pass can use what this version cannot say.
+    Passes get a program that says less: no pass can use what this version cannot say. But a shape variable that the value
+    `binds` would be free.
     """
     if AS_TYPE:
-        if NOW.op == "stages":
+        if NOW.op == "stages" and not binds:
             return PrimInfo(dtype)
         if value is not None and NOW.op != "derive_var":
             raise Unsupported("the value of a primitive in its structural information: this version has none")
