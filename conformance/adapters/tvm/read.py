@@ -159,7 +159,8 @@ class Reader:
         return not (isinstance(expr.op, ir.Op) and expr.op.name.split(".")[0] in ("tir", "tirx"))
 
     def _literal(self, expr):
-        data = getattr(expr, "data", None) if not names.AS_TYPE else getattr(expr, "value", None)
+        # From 0.27 on a constant has its tensor in another field.
+        data = getattr(expr, "data", getattr(expr, "value", None))
         if names.is_tensor(data):
             return {"Constant": {"data": tensors.from_array(data.numpy())}}
         if type(expr).__name__ == "DataTypeImm" or isinstance(data, tvm_ffi.dtype):

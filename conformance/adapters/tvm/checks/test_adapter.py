@@ -432,6 +432,12 @@ class Stages(unittest.TestCase):
             # The release has no form for it, and TVM's parser says of the text, which is empty here, what it has against it.
             self.assertIn("Rejected", str(error))
 
+    def test_a_constant_does_not_hide_the_data_type_of_a_boxed_integer(self):
+        number, one = {"PrimValue": {"value": 3, "dtype": "int32"}}, {"Constant": {"data": data([], [1.0])["Tensor"]}}
+        program = main_of([bind("n", number), bind("y", op("relax.add", var("x"), one))], var("y"), params=(("x", tensor(2)),))
+        (line, *_) = self.told("NormalizeGlobalVar", "R.prim_value(T.int32(3))", module=program["Module"])
+        self.assertIn('"int32"', json.dumps(line.get("syntax")))
+
     def test_information_on_a_boxed_integer_keeps_its_data_type(self):
         ndim = bind("n", op("relax.inspect.tensor_ndim", var("x")))
         result = {"Prim": {"dtype": "int32", "value": 1}}
