@@ -39,6 +39,8 @@ NEEDED = {
 #: Passes that only run others.
 CONTAINERS = re.compile(r"sequential|_pipeline$|^pipeline$|^zero_pipeline|^default_build", re.IGNORECASE)
 PIPELINES = ("zero", "default", "target")
+#: What makes the first module of a program.
+FIRST = "Normalize"
 #: The last pass before the generation of code.
 LAST = "AttachGlobalSymbol"
 CODE_GENERATION = "code generation"
@@ -107,7 +109,7 @@ def read(request):
     fault = None
     if request.get("module") is not None:
         try:
-            return "Normalize", Program({"Module": request["module"]}, request.get("prim_funcs")).derive()
+            return FIRST, Program({"Module": request["module"]}, request.get("prim_funcs")).derive()
         except (Rejected, Unsupported) as refused:
             fault = refused
     try:
@@ -284,6 +286,9 @@ class Run:
 def answer(request, tell):
     mod = None
     run = Run(request, tell)
+    if request.get("module") is not None:
+        # An operator may end the process where something is derived of it.
+        tell({"begin": FIRST})
     try:
         name, mod = read(request)
         tell({"pass": name, **told(mod, request)})

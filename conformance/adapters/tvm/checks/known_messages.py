@@ -242,7 +242,7 @@ MESSAGES = [
         always,
         "since 0.26 `layout_transform` has no separators of axes",
     ),
-    (r"^TVM: error: .*Segfault encountered", shuffles_unknown_channels, "pixel-shuffle-of-symbolic-channels"),
+    (r"^Normalize: TVM's process ended: signal 11 \(SIGSEGV\)", shuffles_unknown_channels, "pixel-shuffle-of-symbolic-channels"),
     (r": the (source|target) ran out of fuel$", always, "the program does not end on this input"),
 ]
 

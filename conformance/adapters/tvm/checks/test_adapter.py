@@ -402,6 +402,8 @@ class Stages(unittest.TestCase):
 
         lines = []
         answer({"script": script, "edition": "2024-04", "steps": [{"name": step}], **more}, lines.append)
+        # What ends the process here is known by its name.
+        self.assertEqual(lines[0] == {"begin": "Normalize"}, "module" in more)
         self.assertEqual([line["error"] for line in lines if "error" in line], [])
         return [line for line in lines if "pass" in line]
 
