@@ -9,7 +9,8 @@ use relax_spec::book::Rule;
 use relax_spec::check::{CheckStage, Claim, check_as};
 use relax_spec::derivation::{DeriveReport, derive_module};
 use relax_spec::findings::{Diagnostic, Severity};
-use relax_spec::grammar::{FuncStructInfo, Function, GlobalFunc, IrModule, Name, StructInfo, VDevice};
+use relax_spec::grammar::visit::{Visitor, walk_call, walk_module};
+use relax_spec::grammar::{AttrValue, Call, FuncStructInfo, Function, GlobalFunc, IrModule, Name, StructInfo, VDevice};
 use relax_spec::judge::{Cx, with_stack};
 use relax_spec::normal_form::{self, normalize};
 use relax_spec::rule;
@@ -207,15 +208,31 @@ impl Properties {
     }
 }
 
-/// WF23-12.24, WF23-12.24.EMPTY: the devices that the derived information names and the module does not list. An
-/// annotation that says no more than what is derived breaks no other rule than the program before it.
+/// WF23-12.24, WF23-12.24.EMPTY: the devices that the derived information or a transfer names and the module does not
+/// list. An annotation that says no more than what is derived breaks no other rule than the program before it.
 fn unlisted(module: &IrModule, derived: &DeriveReport) -> Vec<(Rule, VDevice)> {
     let listed = module.vdevices();
     let rule = if listed.is_empty() { rule!("WF23-12.24.EMPTY") } else { rule!("WF23-12.24") };
     let mut named = Vec::new();
     derived.functions.iter().for_each(|(_, info)| devices_in(info, &mut named));
     derived.vars.iter().for_each(|(_, info)| devices_in(info, &mut named));
+    let mut transfers = Transfers::default();
+    walk_module(&mut transfers, module);
+    named.extend(transfers.0.iter().map(|name| VDevice::named(name, &listed)));
     named.into_iter().filter(|device| !listed.contains(device)).map(|device| (rule, device)).collect()
+}
+
+/// The names of the devices to which values are transferred.
+#[derive(Default)]
+struct Transfers(Vec<Name>);
+
+impl Visitor for Transfers {
+    fn visit_call(&mut self, call: &Call) {
+        if let Some(AttrValue::Str(name)) = call.attrs.get("dst_vdevice") {
+            self.0.push(name.clone());
+        }
+        walk_call(self, call);
+    }
 }
 
 fn devices_in(info: &StructInfo, named: &mut Vec<VDevice>) {
@@ -305,6 +322,9 @@ mod tests {
         };
         let written = program(": R.Tensor((2,), \"int8\", vdevice=\"llvm:0:global\")");
         assert!(program("").broken(&mut Cx::new(), "P", &written).is_empty());
+        // An annotation that the program itself gives hides what is derived, and not the transfer.
+        let hidden = program(": R.Tensor((2,), \"int8\")");
+        assert!(hidden.broken(&mut Cx::new(), "P", &written).is_empty());
         let nothing = Properties { errors: BTreeMap::new(), exported: BTreeMap::new(), assumes: false };
         assert_eq!(nothing.broken(&mut Cx::new(), "P", &written).len(), 1);
     }
