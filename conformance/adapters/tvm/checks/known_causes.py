@@ -130,6 +130,12 @@ def some_bins(attribute):
     return rewrite
 
 
+def of_small_scores(call):
+    """Where a mask is causal, the scores are not far below zero."""
+    is_causal = any(given.arg == "causal_mask" and ast.unparse(given.value) != "None" for given in call.keywords)
+    return operands(FINITE, 0, 1)(call) if is_causal else call
+
+
 def permuted(call):
     """A pool with its result in another layout is one whose axes are permuted behind it."""
     given = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}
@@ -226,6 +232,7 @@ CAUSES = [
         without("data_layout", "kernel_layout", "out_layout"),
         AVOID,
     ),
+    ("causal-attention-of-negative-scores", r"nn\.attention(_bias)?", of_small_scores, AVOID),
     ("multibox-of-a-large-size", "vision.multibox_transform_loc", operands(FINITE, 1), AVOID),
     ("killed-under-another-name", "match_cast", by("{0}"), AVOID),
     ("suppression-of-float64", "vision.all_class_non_max_suppression", operands('R.astype({0}, "float32")', 0, 1), AVOID),

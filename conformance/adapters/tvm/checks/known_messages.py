@@ -96,6 +96,11 @@ MESSAGES = [
         "unused-call-outside-of-blocks",
     ),
     (
+        r"^RemoveUnusedParameters: the source fails[\w ]*, the target gives a value: parameter \w+: .*\[SI\.MATCHCAST",
+        always,
+        "unused-parameter-with-a-check",
+    ),
+    (
         r"^StaticPlanBlockMemory: .*(the variable storage[\w#]* has no value here|`storage[\w#]*` is not (bound|in scope))",
         always,
         "planned-storage-of-a-branch",

@@ -92,6 +92,11 @@ class Causes(unittest.TestCase):
             self.assertEqual(judge.causes(Accused("z = R.atanh(x)\n", "P", given=("1:int8",))), ["atanh-of-small"])
             self.assertIsNone(judge.causes(Accused("z = R.atanh(x)\n", "P")))
 
+    def test_only_a_causal_attention_has_small_scores(self):
+        row = [cause for cause in CAUSES if cause[0] == "causal-attention-of-negative-scores"]
+        self.assertIn("R.minimum(R.maximum(q,", rewritten("z = R.nn.attention(q, k, v, causal_mask='TopLeft')\n", row))
+        self.assertIn("R.nn.attention(q, k, v)", rewritten("z = R.nn.attention(q, k, v)\n", row))
+
     def test_places_and_boundaries_of_the_type_of_the_result(self):
         row = [cause for cause in CAUSES if cause[0] == "bucketize-of-floats"]
         self.assertIn(
@@ -182,6 +187,13 @@ LOST_CAST = (
 )
 #: The cause, the pass, what is said of it, and the program.
 KNOWN = [
+    (
+        "unused-parameter-with-a-check",
+        "RemoveUnusedParameters",
+        "the source fails outside of DataflowBlocks, the target gives a value: parameter x2: dimension 1: expected 0, "
+        "found 1 [SI.MATCHCAST.TENSOR.EVAL]",
+        "",
+    ),
     ("sum-of-nothing-unwritten", "LegalizeOps", f"{UNDEFINED}: at `v3` {UNWRITTEN}", "y = R.sum(x, axis=0)"),
     ("scan-along-nothing", "LegalizeOps", f"{UNDEFINED}: @cumsum: division of 0 by zero", "y = R.cumsum(x, axis=0)"),
     (
@@ -328,6 +340,7 @@ UNKNOWN = [
     ("LegalizeOps", "the target fails: no shape has the negative size -2 [PURE.ERR.OP]", "y = R.strided_slice(x)"),
     ("Normalize", SEGFAULT, "def main(v: R.Tensor((1, 4, 2, 3))):\n    y = R.nn.pixel_shuffle(v, upscale_factor=2)"),
     ("Normalize", SEGFAULT, 'def main(v: R.Tensor(("n1", "n2", 2, 3))):\n    y = R.add(v, v)'),
+    ("FuseTIR", "the source fails, the target gives a value: parameter x: dimension 0: expected 2 [SI.MATCHCAST]", ""),
     ("LambdaLift", LOST_CAST, "y = R.match_cast(x, R.Tensor((m,)))"),
     # A pass that makes a divisor zero.
     ("LegalizeOps", "the source gives a value, the target fails: an integer is divided by zero [PURE.ERR.OP]", ""),
