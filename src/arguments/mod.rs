@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use casts::Casts;
 use constants::Constants;
-pub use known::{KnownArgument, KnownArguments, KnownRange};
+pub use known::{KnownArgument, KnownArguments, KnownRange, are_ordinary};
 use numbers::{ElementGenerator, FilledTensor, Integers, NumberProfile};
 use random::Random;
 use sizes::SizeDraw;

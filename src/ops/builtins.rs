@@ -3,7 +3,8 @@
 use crate::book::Rule;
 use crate::grammar::DataType;
 use crate::ops::kernel::{Out, fail, in_shape};
-use crate::ops::tensor::memory::{new_storage, new_tensor, place, run_with_sizes, seen};
+use crate::ops::run_prim_func;
+use crate::ops::tensor::memory::{new_storage, new_tensor, place, seen, with_sizes};
 use crate::value::{
     Applied, Closure, Host, Prim, Reads, Registry, Returned, Scalar, Stop, Tensor, Value, count, readable,
 };
@@ -350,10 +351,12 @@ fn invoke_closure(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> 
     m.call_value(callee, args.to_vec())
 }
 
-/// BUILTIN.CALL_TIR_DYN: a call of a `PrimFunc`. The last argument is a shape whose sizes are passed individually.
+/// BUILTIN.CALL_TIR_DYN: a call of a `PrimFunc`, or of what it was compiled to. The last argument is a shape whose sizes
+/// are passed individually.
 fn call_tir_dyn(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     match g.args {
-        [Value::PrimFunc(func), args @ ..] => run_with_sizes(m, func, args),
+        [Value::PrimFunc(func), args @ ..] => run_prim_func(m, func, &with_sizes(args)?, 0..0).map(|()| Value::unit()),
+        [compiled @ Value::PackedFunc(_), args @ ..] => m.call_value(compiled, with_sizes(args)?),
         [] | [_, ..] => Err(g.misused("a PrimFunc and its arguments")),
     }
 }

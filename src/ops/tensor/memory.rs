@@ -6,7 +6,7 @@ use crate::ops::infer::{TensorDims, arity, boxed_int, dim, of_shape_arg, product
 use crate::ops::kernel::elementwise::{infer_itself, infer_same};
 use crate::ops::kernel::{self, Out, fail};
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam, run_prim_func};
-use crate::value::{Host, PrimFuncObj, Stop, Storage, Tensor, Value, count};
+use crate::value::{Host, Stop, Storage, Tensor, Value, count};
 
 const SIZE: OpParam = OpParam::ShapeArg("size");
 const STORAGE: OpParam = OpParam::Arg("storage");
@@ -388,16 +388,16 @@ fn ensure_zero_offset(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop>
 
 fn call_tir_dyn(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     match a.values {
-        [Value::PrimFunc(func), Value::Tuple(args)] => run_with_sizes(m, func, args.fields()),
+        [Value::PrimFunc(func), Value::Tuple(args)] => {
+            run_prim_func(m, func, &with_sizes(args.fields())?, 0..0).map(|()| Value::unit())
+        }
         [] | [_, ..] => Err(fail("expects a PrimFunc and a tuple of arguments")),
     }
 }
 
-/// Runs a `PrimFunc` on arguments. The last one is a shape whose sizes are passed individually.
-pub(in crate::ops) fn run_with_sizes(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
+/// Arguments of which the last one is a shape, with its sizes in its place.
+pub(in crate::ops) fn with_sizes(args: &[Value]) -> Result<Vec<Value>, Stop> {
     let (sizes, args) = args.split_last().ok_or_else(|| fail("a shape is missing behind the arguments"))?;
     let sizes = sizes.as_shape().ok_or_else(|| fail(format!("the last argument must be a shape, it is {sizes}")))?;
-    let args: Vec<Value> = args.iter().cloned().chain(sizes.iter().copied().map(Value::int)).collect();
-    run_prim_func(m, func, &args, 0..0)?;
-    Ok(Value::unit())
+    Ok(args.iter().cloned().chain(sizes.iter().copied().map(Value::int)).collect())
 }

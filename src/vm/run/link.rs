@@ -116,10 +116,8 @@ impl Machine<'_> {
         let value = match self.callees.get(callee as usize) {
             Some(Linked::Function(index)) => self.global_closure(*index).map(Value::Closure),
             Some(Linked::PrimFunc { index, .. }) => self.prim_funcs.get(*index).cloned().map(Value::PrimFunc),
-            Some(
-                Linked::Builtin | Linked::Operator(_) | Linked::Packed(..) | Linked::Value(_) | Linked::Unknown(_),
-            )
-            | None => None,
+            Some(Linked::Packed(symbol, _)) => self.look_up(symbol).map(Value::PackedFunc),
+            Some(Linked::Builtin | Linked::Operator(_) | Linked::Value(_) | Linked::Unknown(_)) | None => None,
         };
         value.ok_or_else(|| self.wrong(none))
     }
