@@ -14,6 +14,8 @@ use crate::value::{Scalar, Tensor, ValueSpec};
 pub struct KnownArguments {
     /// Whether all integers are non-negative, and below the largest size of an argument or a literal.
     pub indices_in_range: bool,
+    /// Whether all arguments are ordinary: tensors have elements, numbers are finite, and integers are not zero.
+    pub ordinary: bool,
     /// The known properties of single parameters.
     pub of: BTreeMap<Name, KnownArgument>,
 }
@@ -29,7 +31,17 @@ pub struct KnownArgument {
     pub distinct: bool,
     /// Whether each line along the last axis ascends.
     pub sorted: bool,
+    /// Whether each tensor has elements, and no integer and no size is zero.
+    pub nonzero: bool,
 }
+
+/// Whether arguments are such as most programs get: tensors with elements, finite numbers, and no zero among integers.
+pub fn are_ordinary(args: &[ValueSpec]) -> bool {
+    args.iter().all(|arg| ORDINARY.broken(arg, None).is_none())
+}
+
+const ORDINARY: KnownArgument =
+    KnownArgument { range: None, finite: true, distinct: false, sorted: false, nonzero: true };
 
 /// An interval of numbers.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -69,13 +81,18 @@ impl KnownArguments {
         self.of.keys().find(|name| !func.params.iter().any(|param| param.var.name == **name))
     }
 
+    /// The known properties of a parameter.
+    fn of_parameter(&self, name: &Name) -> KnownArgument {
+        let known = self.of.get(name).cloned().unwrap_or_default();
+        KnownArgument { finite: known.finite || self.ordinary, nonzero: known.nonzero || self.ordinary, ..known }
+    }
+
     /// The parameter whose argument does not have the known properties, and what is wrong with it.
     pub(super) fn broken(&self, func: &Function, args: &[ValueSpec], constants: &Constants) -> Option<(Name, String)> {
         let limit = self.indices_in_range.then(|| limit_of(args, constants));
         let params = func.params.iter().map(|param| &param.var.name);
         params.zip(args).find_map(|(name, arg)| {
-            let known = self.of.get(name).cloned().unwrap_or_default();
-            known.broken(arg, limit).map(|what| (name.clone(), what))
+            self.of_parameter(name).broken(arg, limit).map(|what| (name.clone(), what))
         })
     }
 
@@ -91,8 +108,7 @@ impl KnownArguments {
         }
         let limit = self.indices_in_range.then(|| limit_of(&args, constants));
         for (param, arg) in func.params.iter().zip(&mut args) {
-            let known = self.of.get(&param.var.name).cloned().unwrap_or_default();
-            known.mend(arg, limit)?;
+            self.of_parameter(&param.var.name).mend(arg, limit)?;
         }
         self.broken(func, &args, constants).is_none().then_some(args)
     }
@@ -123,6 +139,8 @@ impl KnownArgument {
             ValueSpec::Int(i) if !self.range.is_none_or(|range| range.holds(*i as f64)) => {
                 Some(format!("{i} is out of the range"))
             }
+            ValueSpec::Int(i) => (self.nonzero && *i == 0).then(|| "it is zero".to_string()),
+            ValueSpec::Shape(sizes) => (self.nonzero && sizes.contains(&0)).then(|| "a size is zero".to_string()),
             ValueSpec::Float(x) => self.broken_element(Scalar::Float(x.get()), None),
             _ => None,
         }
@@ -134,10 +152,16 @@ impl KnownArgument {
         if self.range_of(x, limit).is_some_and(|range| !range.holds(number)) {
             return Some(format!("{} is out of the range", shown()));
         }
-        (self.finite && !number.is_finite()).then(|| format!("{} is not finite", shown()))
+        if self.finite && !number.is_finite() {
+            return Some(format!("{} is not finite", shown()));
+        }
+        (self.nonzero && matches!(x, Scalar::Int(0) | Scalar::UInt(0))).then(|| "an integer is zero".to_string())
     }
 
     fn broken_in(&self, elements: &[Scalar], data: &TensorData, limit: Option<f64>) -> Option<String> {
+        if self.nonzero && elements.is_empty() {
+            return Some("it has no elements".to_string());
+        }
         if let Some(what) = elements.iter().find_map(|x| self.broken_element(*x, limit)) {
             return Some(what);
         }
@@ -162,6 +186,7 @@ impl KnownArgument {
                 if let Some(range) = self.range {
                     *i = range.folded(*i as f64) as i64;
                 }
+                *i = if self.nonzero && *i == 0 { 1 } else { *i };
             }
             ValueSpec::Float(x) => {
                 let Scalar::Float(mended) = self.mended_element(Scalar::Float(x.get()), None, None) else {
@@ -177,6 +202,11 @@ impl KnownArgument {
     /// The element, moved into the range.
     fn mended_element(&self, x: Scalar, float: Option<FloatType>, limit: Option<f64>) -> Scalar {
         let range = self.range_of(x, limit);
+        let x = match x {
+            Scalar::Int(0) if self.nonzero => Scalar::Int(1),
+            Scalar::UInt(0) if self.nonzero => Scalar::UInt(1),
+            Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_) => x,
+        };
         match (x, range) {
             (Scalar::Float(x), None) => Scalar::Float(if self.finite && !x.is_finite() { 1.0 } else { x }),
             (Scalar::Float(x), Some(range)) => {

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use boundaries::with_ascending_boundaries;
 use casts::Casts;
 use constants::Constants;
-pub use known::{KnownArgument, KnownArguments, KnownRange};
+pub use known::{KnownArgument, KnownArguments, KnownRange, are_ordinary};
 use numbers::{ElementGenerator, FilledTensor, Integers, NumberProfile};
 use random::Random;
 use sizes::SizeDraw;

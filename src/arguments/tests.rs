@@ -180,8 +180,8 @@ fn arguments_of_one_type_coincide_and_are_opposite_and_infinite_together() {
 fn arguments_are_as_they_are_known_to_be() {
     let module = module("x: R.Tensor((\"n\", 6), \"float32\"), i: R.Tensor((5,), \"int64\")", "R.take(x, i, axis=0)");
     let range = KnownRange { low: -3.0, high: 9.0, inclusive: false };
-    let x = KnownArgument { range: Some(range), finite: true, distinct: true, sorted: true };
-    let known = KnownArguments { indices_in_range: true, of: BTreeMap::from([("x".into(), x)]) };
+    let x = KnownArgument { range: Some(range), finite: true, distinct: true, sorted: true, nonzero: false };
+    let known = KnownArguments { indices_in_range: true, ordinary: false, of: BTreeMap::from([("x".into(), x)]) };
     let arguments = ArgumentSource::of(&[&module], 0, 1 << 30).knowing(&known);
     let main = linked(&module, "main").unwrap();
     let drawn = (0..200).filter_map(|index| arguments.for_function(main, &BTreeMap::new(), Draw { index, attempt: 0 }));
@@ -196,4 +196,20 @@ fn arguments_are_as_they_are_known_to_be() {
         let args = other.for_function(main, &BTreeMap::new(), Draw { index, attempt: 0 }).unwrap();
         arguments.broken(main, &args).is_some()
     }));
+}
+
+#[test]
+fn ordinary_arguments_have_elements_and_no_zeros_among_integers() {
+    let signature = "x: R.Tensor((\"n\", \"m\"), \"float32\"), i: R.Tensor((\"n\",), \"int64\"), s: R.Shape([\"n\"])";
+    let module = module(signature, "R.take(x, i, axis=1)");
+    let main = linked(&module, "main").unwrap();
+    let drawn = |known: &KnownArguments| {
+        let arguments = ArgumentSource::of(&[&module], 0, 1 << 30).knowing(known);
+        let draws = (0..200).flat_map(|index| (0..2).map(move |attempt| Draw { index, attempt }));
+        draws.filter_map(|draw| arguments.for_function(main, &BTreeMap::new(), draw)).collect::<Vec<_>>()
+    };
+    let usual = drawn(&KnownArguments::default());
+    assert!(usual.iter().any(|args| are_ordinary(args)) && usual.iter().any(|args| !are_ordinary(args)));
+    let ordinary = drawn(&KnownArguments { ordinary: true, ..KnownArguments::default() });
+    assert!(ordinary.len() > 200 && ordinary.iter().all(|args| are_ordinary(args)), "{}", ordinary.len());
 }

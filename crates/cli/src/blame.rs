@@ -36,7 +36,7 @@ use code::{CodeStages, with_prim_funcs};
 use contracts::{BrokenContract, Properties, changes_its_result, is_same};
 use params::related;
 use passes::{Steps, steps};
-use relax_spec::arguments::{largest_size, linked};
+use relax_spec::arguments::{are_ordinary, largest_size, linked};
 use relax_spec::book::Edition;
 use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
@@ -55,9 +55,10 @@ use verdict::{Judged, PassVerdict, inputs};
 /// TVM records the module after each pass of a pipeline. Each changed module is compared with the one before it, by
 /// `refine` and by the properties that a pass must also preserve: scopes, well-formedness, normal form, purity,
 /// information, exported names. Each verdict takes one line. The answer is the first pass whose result is not allowed;
-/// if there is none, it is the pass that refuses the program, or without which nothing refuses it. The generated code
-/// is judged in the same way: its instructions run here, its compiled functions in TVM. Then the last module is
-/// compared with the program, and the pipeline runs again without the pass, to see whether the difference remains.
+/// if there is none, it is the pass that refuses the program, or without which nothing refuses it. A pass that is wrong
+/// only on tensors without elements, infinite numbers or zeros comes last. The generated code is judged in the same
+/// way: its instructions run here, its compiled functions in TVM. Then the last module is compared with the program,
+/// and the pipeline runs again without the pass, to see whether the difference remains.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec blame model.py --adapter tvm@0.27
@@ -138,6 +139,8 @@ struct Blamer<'a> {
     shared: Rc<SharedCalls>,
     /// Whether lines are printed.
     tells: bool,
+    /// Whether only ordinary arguments are generated.
+    is_ordinary: bool,
 }
 
 /// A pass that is to blame.
@@ -148,6 +151,8 @@ struct Blamed {
     reason: String,
     /// The smallest arguments found that show the difference.
     input: Vec<ValueSpec>,
+    /// Whether no ordinary arguments show it.
+    slight: bool,
 }
 
 impl Blamed {
@@ -167,7 +172,7 @@ struct PassRecord {
     passed: Vec<String>,
     /// The last pass that changed anything.
     changed: Option<String>,
-    /// The first pass whose result is not allowed.
+    /// The first pass whose result is not allowed, if possible on ordinary arguments.
     blamed: Option<Blamed>,
     any_open: bool,
     /// What is known of the generation of code.
@@ -221,7 +226,8 @@ pub fn run(args: &Args) -> CommandResult {
         passes => passes.iter().flat_map(|Steps(steps)| steps.iter().cloned()).collect(),
     };
     let (source, interrupt, shared) = (Rc::new(source), interrupt()?, Rc::default());
-    let mut blamer = Blamer { args, source, entry, given, steps, interrupt, kept: Rc::default(), shared, tells: true };
+    let (kept, tells, is_ordinary) = (Rc::default(), true, false);
+    let mut blamer = Blamer { args, source, entry, given, steps, interrupt, kept, shared, tells, is_ordinary };
     let mut worst = Exit::AsExpected;
     if let Some(size) = linked(&blamer.source, &blamer.entry).and_then(largest_size)
         && args.format == ReportFormat::Human
@@ -303,27 +309,30 @@ impl Blamer<'_> {
         };
         let refusal = recorder.record(&self.request(dialect), |stage| self.take(&mut record, stage, dialect))?;
         if refusal.is_none() {
-            let is_known = record.blamed.is_some();
+            let name = |blamed: &Blamed| blamed.pass.clone();
+            let known = record.blamed.as_ref().map(name);
             self.code(&mut record, recorder, dialect)?;
-            record.is_of_code = !is_known && record.blamed.is_some();
+            record.is_of_code = record.blamed.as_ref().map(name) != known;
         }
         Ok((record, refusal))
     }
 
-    /// The pass to blame: the first whose result is not allowed, else the one that causes a refusal.
+    /// The pass to blame: the first whose result is not allowed on ordinary arguments, else the one that causes a
+    /// refusal, else the first whose result is not allowed on others.
     fn blamed(&self, record: &PassRecord, refusal: Option<&Refusal>) -> Option<Blamed> {
         let refused = || {
-            let reason = "refused".to_string();
-            Some(Blamed { pass: self.refused_by(record, refusal?)?, reason, input: Vec::new() })
+            let (reason, input, slight) = ("refused".to_string(), Vec::new(), false);
+            Some(Blamed { pass: self.refused_by(record, refusal?)?, reason, input, slight })
         };
-        record.blamed.clone().or_else(refused)
+        let blamed = record.blamed.clone();
+        blamed.clone().filter(|blamed| !blamed.slight).or_else(refused).or(blamed)
     }
 
     /// The same with another program and other passes.
     fn with(&self, source: IrModule, given: Vec<Vec<ValueSpec>>, steps: Vec<PassStep>) -> Blamer<'_> {
         let (args, entry, interrupt) = (self.args, self.entry.clone(), self.interrupt.clone());
         let (source, kept, shared) = (Rc::new(source), Rc::default(), self.shared.clone());
-        Blamer { args, source, entry, given, steps, interrupt, kept, shared, tells: false }
+        Blamer { args, source, entry, given, steps, interrupt, kept, shared, tells: false, is_ordinary: false }
     }
 
     /// The pass to blame, without any output; none if no pass ends in time.
@@ -522,8 +531,26 @@ impl Blamer<'_> {
         let (apart, verdict) = (allowed.is_some(), allowed.unwrap_or(verdict));
         let is_wrong = matches!(verdict, PassVerdict::NotAllowed { .. });
         let made = is_wrong.then(|| print_module(module, Dialect::default()));
+        let slight = self.is_slight(&verdict, |ordinary| {
+            ordinary.judge(&record.last, module, dialect, Some(&stage.pass))
+        })?;
         record.last = module.clone();
-        Ok(Judged { apart, made, ..Judged::from(verdict) })
+        Ok(Judged { slight, apart, made, ..Judged::from(verdict) })
+    }
+
+    /// Whether the difference shows on no ordinary arguments. `judge` gives the verdict on them.
+    fn is_slight(
+        &self,
+        verdict: &PassVerdict,
+        judge: impl FnOnce(&Blamer<'_>) -> Result<PassVerdict, Failure>,
+    ) -> Result<bool, Failure> {
+        let PassVerdict::NotAllowed { input, .. } = verdict else { return Ok(false) };
+        if !self.given.is_empty() || are_ordinary(input) {
+            return Ok(false);
+        }
+        let mut other = self.with((*self.source).clone(), Vec::new(), self.steps.clone());
+        other.is_ordinary = true;
+        Ok(!matches!(judge(&other)?, PassVerdict::NotAllowed { .. }))
     }
 
     /// The verdict, if a pass is allowed where the `PrimFunc`s that it leaves as they are give something simpler.
@@ -549,7 +576,10 @@ impl Blamer<'_> {
     fn conclude_pass(&self, record: &mut PassRecord, pass: &str, judged: &Judged) -> Result<(), Failure> {
         record.any_open |= matches!(judged.verdict, PassVerdict::Open(_));
         if let Some((reason, input)) = judged.wrong() {
-            record.blamed.get_or_insert_with(|| Blamed { pass: pass.to_string(), reason, input });
+            let slight = judged.slight && judged.broken.is_empty();
+            if record.blamed.as_ref().is_none_or(|known| known.slight && !slight) {
+                record.blamed = Some(Blamed { pass: pass.to_string(), reason, input, slight });
+            }
         }
         self.tell(pass, judged)
     }
@@ -627,6 +657,7 @@ impl Blamer<'_> {
         let mut settings = Settings { seed, shared, kept, origin, steps: STEPS, ..Settings::runs(self.args.runs) };
         self.args.budget.allow(&mut settings, &self.args.given);
         self.args.assuming.assume(&mut settings)?;
+        settings.known.ordinary |= self.is_ordinary;
         Ok(settings)
     }
 

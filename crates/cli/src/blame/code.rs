@@ -57,12 +57,12 @@ impl Blamer<'_> {
             self.each_lowered(record, lowered, dialect)?;
         }
         let begin = Instant::now();
-        let verdict = match generated.library {
+        let (verdict, slight) = match generated.library {
             true => self.generated(&program, recorder, dialect)?,
-            false => PassVerdict::Unchanged,
+            false => (PassVerdict::Unchanged, false),
         };
         let (of_prim_funcs, took) = (generated.of_prim_funcs, begin.elapsed());
-        let judged = Judged { of_prim_funcs, took, ..Judged::from(verdict) };
+        let judged = Judged { of_prim_funcs, took, slight, ..Judged::from(verdict) };
         record.passed.push(generated.pass);
         Ok(self.conclude_pass(record, CODE_GENERATION, &judged)?)
     }
@@ -84,40 +84,44 @@ impl Blamer<'_> {
     /// Judges each of the passes.
     fn each_lowered(&self, record: &mut PassRecord, lowered: Vec<Lowered>, dialect: Dialect) -> Result<(), Failure> {
         for (pass, made) in lowered {
-            let (verdict, name) = match made {
-                None => (PassVerdict::Unchanged, pass),
+            let (judged, name) = match made {
+                None => (Judged::from(PassVerdict::Unchanged), pass),
                 Some(Err(message)) => {
                     record.unread.push(pass.clone());
-                    (PassVerdict::Open(message), pass)
+                    (Judged::from(PassVerdict::Open(message)), pass)
                 }
                 Some(Ok(module)) => {
                     self.kept.keep(&module);
-                    let verdict = self.judge(&record.last, &module, dialect, Some(&pass))?;
+                    let judge = |blamer: &Blamer<'_>| blamer.judge(&record.last, &module, dialect, Some(&pass));
+                    let verdict = judge(self)?;
+                    let slight = self.is_slight(&verdict, judge)?;
                     record.last = module;
                     record.unread.push(pass);
-                    (verdict, std::mem::take(&mut record.unread).join(", "))
+                    (Judged { slight, ..Judged::from(verdict) }, std::mem::take(&mut record.unread).join(", "))
                 }
             };
-            self.conclude_pass(record, &name, &Judged::from(verdict))?;
+            self.conclude_pass(record, &name, &judged)?;
         }
         Ok(())
     }
 
-    /// The verdict on the executable: its instructions run here, its compiled functions in the process of TVM.
+    /// The verdict on the executable: its instructions run here, its compiled functions in the process of TVM. And
+    /// whether the difference shows on no ordinary arguments.
     fn generated(
         &self,
         program: &IrModule,
         recorder: &mut StageRecorder,
         dialect: Dialect,
-    ) -> Result<PassVerdict, Failure> {
+    ) -> Result<(PassVerdict, bool), Failure> {
         let library = match recorder.library() {
             Ok(library) => library,
             Err(StagesError::Interrupted) => return Err(Stopped::from(StagesError::Interrupted).into()),
-            Err(error) => return Ok(PassVerdict::Open(error.to_string())),
+            Err(error) => return Ok((PassVerdict::Open(error.to_string()), false)),
         };
         let verdict = self.of_library(program, &library, dialect)?;
+        let slight = self.is_slight(&verdict, |ordinary| ordinary.of_library(program, &library, dialect))?;
         recorder.give_back(library);
-        Ok(verdict)
+        Ok((verdict, slight))
     }
 
     fn of_library(&self, program: &IrModule, library: &SavedLibrary, dialect: Dialect) -> Result<PassVerdict, Failure> {

@@ -37,6 +37,9 @@ pub(super) struct Judged {
     pub(super) broken: Vec<BrokenContract>,
     /// The passes over `PrimFunc`s inside of it, which are not judged.
     pub(super) of_prim_funcs: Vec<String>,
+    /// Whether a difference was found only on arguments that are not ordinary: tensors without elements, numbers that
+    /// are not finite, zeros among integers.
+    pub(super) slight: bool,
     /// Whether it is a judgement with stand-ins for the `PrimFunc`s that the pass leaves as they are.
     pub(super) apart: bool,
     /// The text of the module behind a pass that is not allowed.
@@ -48,7 +51,8 @@ pub(super) struct Judged {
 impl From<PassVerdict> for Judged {
     fn from(verdict: PassVerdict) -> Judged {
         let none = Duration::ZERO;
-        Judged { verdict, broken: Vec::new(), of_prim_funcs: Vec::new(), apart: false, made: None, took: none }
+        let (broken, of_prim_funcs) = (Vec::new(), Vec::new());
+        Judged { verdict, broken, of_prim_funcs, slight: false, apart: false, made: None, took: none }
     }
 }
 
@@ -89,6 +93,9 @@ impl Judged {
         if self.apart {
             line += ", with stand-ins for the PrimFuncs that it leaves as they are";
         }
+        if self.slight {
+            line += "\n    only on tensors without elements, infinite numbers or zeros";
+        }
         for broken in &self.broken {
             let input = inputs(&broken.input, "     ");
             let _ = write!(line, "\n    {}{}", value::cut(&broken.told(), LONGEST), input.trim_end());
@@ -116,6 +123,7 @@ impl Judged {
             "counterexample": input,
             "contracts": contracts,
             "not_judged": self.of_prim_funcs,
+            "slight": self.slight,
             "stand_ins": self.apart,
             "module": self.made,
             "seconds": self.took.as_secs_f64(),
