@@ -59,6 +59,34 @@ fn the_first_pass_that_is_not_allowed_is_to_blame() {
     assert_eq!(answer(&output)["blamed"], "Wrong", "{output}");
 }
 
+/// `ToMixedPrecision` rounds to float16 because it is asked to. A result of another type has nothing to do with that.
+#[test]
+fn a_pass_that_is_asked_to_round_more_is_not_to_blame_for_it() {
+    let narrow = |result: &str| {
+        program("1.0").replace(
+            "        y = R.add(x, R.const(1.0, \"float32\"))\n",
+            &format!(
+                "        a = R.astype(x, \"float16\")\n        b = R.add(a, R.const(1.0, \"float16\"))\n        y = \
+                 {result}\n"
+            ),
+        )
+    };
+    let blamed_by = |pass: &str, result: &str| {
+        let stages = [
+            json!({"pass": "input", "text": program("1.0")}),
+            json!({"pass": pass, "text": narrow(result)}),
+            json!({"done": true}),
+        ];
+        let (_, output, _) = blamed_with(&["--pass", pass], &stages, "while read -r line; do LINES; done\n");
+        answer(&output)["blamed"].clone()
+    };
+    let right = "R.astype(b, \"float32\")";
+    assert_eq!(blamed_by("ToMixedPrecision", right), Value::Null);
+    assert_eq!(blamed_by("FuseOps", right), "FuseOps");
+    assert_eq!(blamed_by("ToMixedPrecision", "R.astype(b, \"float64\")"), "ToMixedPrecision");
+    assert_eq!(blamed_by("ToMixedPrecision", "R.astype(R.add(b, b), \"int32\")"), "ToMixedPrecision");
+}
+
 #[test]
 fn what_cannot_be_read_is_judged_with_the_next_pass() {
     let stages = [

@@ -41,7 +41,9 @@ use relax_spec::book::Edition;
 use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
 use relax_spec::reading;
-use relax_spec::refine::{KeptRuns, RefineError, Refinement, RefinementVerdict, Settings, missing, refine};
+use relax_spec::refine::{
+    KeptRuns, RealVerdict, RefineError, Refinement, RefinementVerdict, Settings, missing, refine,
+};
 use relax_spec::syntax::load::{ExternalForm, SourceRef};
 use relax_spec::syntax::tvmscript::{Dialect, Which, print_module};
 use relax_spec::value::{SharedCalls, ValueSpec};
@@ -531,9 +533,8 @@ impl Blamer<'_> {
         let (apart, verdict) = (allowed.is_some(), allowed.unwrap_or(verdict));
         let is_wrong = matches!(verdict, PassVerdict::NotAllowed { .. });
         let made = is_wrong.then(|| print_module(module, Dialect::default()));
-        let slight = self.is_slight(&verdict, |ordinary| {
-            ordinary.judge(&record.last, module, dialect, Some(&stage.pass))
-        })?;
+        let slight =
+            self.is_slight(&verdict, |ordinary| ordinary.judge(&record.last, module, dialect, Some(&stage.pass)))?;
         record.last = module.clone();
         Ok(Judged { slight, apart, made, ..Judged::from(verdict) })
     }
@@ -647,8 +648,11 @@ impl Blamer<'_> {
         if pass.is_none() && count(before) != count(after) {
             return Ok(PassVerdict::Open("several passes have changed the parameters".to_string()));
         }
-        let settings = self.settings()?;
-        Ok(verdict_on(before, refine(&mut cx, before, after, &self.entry, &self.given, &settings)))
+        let rounds = self.steps.iter().any(|step| step.name == ROUNDING && pass.is_none_or(|pass| is_of(pass, step)));
+        let settings = Settings { both: rounds, ..self.settings()? };
+        let found = refine(&mut cx, before, after, &self.entry, &self.given, &settings);
+        let exactly = found.as_ref().ok().filter(|_| rounds).and_then(exact_verdict);
+        Ok(exactly.unwrap_or_else(|| verdict_on(before, found)))
     }
 
     fn settings(&self) -> Result<Settings, Failure> {
@@ -692,6 +696,25 @@ fn is_of(pass: &str, step: &PassStep) -> bool {
     pass.split('/').next() == Some(step.name.as_str())
 }
 
+/// The verdict on the result of a pass that is asked to round more, if its numbers are not allowed: whether it computes
+/// the same real numbers.
+fn exact_verdict(refinement: &Refinement) -> Option<PassVerdict> {
+    let is_of_numbers =
+        matches!(refinement.verdict, RefinementVerdict::NotAllowed { .. }) && refinement.deviation.is_some();
+    match &refinement.real {
+        RealVerdict::Equal { .. } | RealVerdict::RoundedConstants { .. } if is_of_numbers => {
+            Some(PassVerdict::Allowed { inputs: refinement.compared })
+        }
+        RealVerdict::Undecided(reason) if is_of_numbers => {
+            Some(PassVerdict::Open(format!("{ROUNDING} rounds more, as it is asked to: {reason}")))
+        }
+        RealVerdict::Equal { .. }
+        | RealVerdict::RoundedConstants { .. }
+        | RealVerdict::Different { .. }
+        | RealVerdict::Undecided(_) => None,
+    }
+}
+
 /// The verdict on the result of a pass.
 fn verdict_on(before: &IrModule, found: Result<Refinement, RefineError>) -> PassVerdict {
     let refinement = match found {
@@ -723,6 +746,8 @@ fn newly_unknown(before: &IrModule, refinement: &Refinement) -> Option<Name> {
 
 /// The steps of all runs of a pass after which no further input is generated: large programs run on few.
 const STEPS: u64 = 12_000_000;
+/// The pass that computes in float16 because it is asked to.
+const ROUNDING: &str = "ToMixedPrecision";
 /// The step after all passes.
 const CODE_GENERATION: &str = "code generation";
 /// The pass that lowers operators.

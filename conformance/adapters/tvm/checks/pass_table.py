@@ -230,13 +230,15 @@ changed at least half of their programs.
 * *twice*: of how many programs the pass changed its own result, where it ran twice, one time behind the other.
 
 A pass that others run, such as `CanonicalizeBindings` in `ConvertToDataflow`, counts wherever it runs.
-What is not allowed has these causes, which are folders of `conformance/findings` but for the last:
+What is not allowed has these causes, which are folders of `conformance/findings`:
 
 * `LegalizeOps` lowers a product over no elements to a loop that writes nothing (`sum-of-nothing-unwritten`). Then
   `StaticPlanBlockMemory` lets other memory be read that has no value.
 * `InlinePrivateFunctions` splits a DataflowBlock and leaves variables of its first part unbound
   (`inlined-into-a-dataflow-block`). `BundleModelParams` behind it is undecided for that reason.
-* `ToMixedPrecision` computes in float16 because it is asked to, which no optimization may do by itself.
+
+`ToMixedPrecision` computes in float16 because it is asked to. Where its numbers are too far off for another pass, it is
+judged by the real numbers that it computes, and undecided if the ring cannot tell.
 
 {table(rows)}
 """
