@@ -33,11 +33,18 @@ pub(super) fn related(before: &IrModule, after: &IrModule, entry: &str) -> Optio
     let (inputs, weights) = given.split_at_checked(inputs)?;
     let bundle = Expr::tuple(weights.to_vec());
     let args = match transform(before, after, entry) {
-        Some(transform) => {
+        Some((transform, func)) => {
+            // The parameters of the new function may have been bundled too.
+            let given = StructInfo::tuple(weights_of(old, inputs.len()));
+            let is_bundled_again = last(func, 0) == Some(&StructInfo::tuple([given]));
+            let bundle = if is_bundled_again { Expr::tuple(vec![bundle]) } else { bundle };
             let computed = Expr::call(transform, vec![bundle]);
             let count = new.params.len().checked_sub(inputs.len())?;
             let fields = (0..).take(count).map(|index| Expr::tuple_get_item(computed.clone(), index));
-            inputs.iter().cloned().chain(fields).collect()
+            match (&func.ret_struct_info, last(new, inputs.len())) {
+                (Some(result), Some(param)) if result == param => inputs.iter().cloned().chain([computed]).collect(),
+                (_, _) => inputs.iter().cloned().chain(fields).collect(),
+            }
         }
         None if is_bundled(old, new, inputs.len(), weights.len()) => inputs.iter().cloned().chain([bundle]).collect(),
         None => return None,
@@ -46,17 +53,31 @@ pub(super) fn related(before: &IrModule, after: &IrModule, entry: &str) -> Optio
 }
 
 /// The function that computes the weights, if the pass has created it.
-fn transform(before: &IrModule, after: &IrModule, entry: &str) -> Option<Expr> {
+fn transform<'m>(before: &IrModule, after: &'m IrModule, entry: &str) -> Option<(Expr, &'m Function)> {
     let name = format!("{entry}{TRANSFORM}");
-    let is_new = before.get(&name).is_none() && after.get(&name).is_some();
-    is_new.then(|| Expr::GlobalVar(GlobalVar { name: name.as_str().into(), span: Span::NONE }))
+    match (before.get(&name), after.get(&name)?) {
+        (None, GlobalFunc::Function(func)) => {
+            Some((Expr::GlobalVar(GlobalVar { name: name.as_str().into(), span: Span::NONE }), func))
+        }
+        (_, _) => None,
+    }
+}
+
+/// The annotations of the weights.
+fn weights_of(func: &Function, inputs: usize) -> impl Iterator<Item = StructInfo> {
+    func.params.iter().skip(inputs).map(|param| param.annotation.clone().unwrap_or(StructInfo::Object))
+}
+
+/// The annotation of the first parameter behind the inputs.
+fn last(func: &Function, inputs: usize) -> Option<&StructInfo> {
+    func.params.get(inputs).and_then(|param| param.annotation.as_ref())
 }
 
 /// Whether one tuple has replaced all weights.
 fn is_bundled(old: &Function, new: &Function, inputs: usize, weights: usize) -> bool {
-    let last = |func: &Function| func.params.get(inputs).and_then(|param| param.annotation.clone());
-    let is_tuple = matches!(last(new), Some(StructInfo::Tuple(fields)) if fields.len() == weights);
-    new.params.len() == inputs + 1 && is_tuple && (old.params.len() != new.params.len() || last(old) != last(new))
+    let is_tuple = matches!(last(new, inputs), Some(StructInfo::Tuple(fields)) if fields.len() == weights);
+    let is_other = old.params.len() != new.params.len() || last(old, inputs) != last(new, inputs);
+    new.params.len() == inputs + 1 && is_tuple && is_other
 }
 
 /// The module with a new entry, which has the parameters of another function and calls the old entry.
@@ -83,6 +104,8 @@ pub(super) fn entered(module: &IrModule, signature: &Function, entry: &str, args
 #[cfg(test)]
 mod tests {
     use super::*;
+    use relax_spec::judge::Cx;
+    use relax_spec::refine::{RefinementVerdict, Settings, refine};
     use relax_spec::syntax::tvmscript::parse_module;
 
     fn program(params: &str, functions: &str) -> IrModule {
@@ -103,9 +126,19 @@ mod tests {
              return p\n"
         );
         let lifted = program(&format!("x: {tensor}, b: {tensor}, v: {tensor}"), &transform);
-        for after in [&bundled, &lifted] {
+        let again = format!(
+            "    @R.function(private=True)\n    def main_transform_params(p: R.Tuple(R.Tuple({tensor}, {tensor}))) -> \
+             R.Tuple({tensor}, {tensor}):\n        q = p[0]\n        return q\n"
+        );
+        let both = program(&format!("x: {tensor}, p: R.Tuple({tensor}, {tensor})"), &again);
+        let values = |after: &IrModule| {
+            let settings = Settings::runs(3);
+            refine(&mut Cx::new(), &before, after, "main", &[], &settings).unwrap().verdict
+        };
+        for after in [&bundled, &lifted, &both] {
             let made = related(&before, after, "main").unwrap();
             assert_eq!(linked(&made, "main").map(|func| func.params.len()), Some(3), "{made:?}");
+            assert_eq!(values(&made), RefinementVerdict::Allowed, "{made:?}");
         }
         assert_eq!(related(&before, &before, "main"), None);
         assert_eq!(related(&bundled, &bundled, "main"), None);
