@@ -447,7 +447,10 @@ impl ModuleReader<'_> {
         }
         self.by(rule!("R89.SYN.EXPRSTMT"), span);
         let value = self.expr(e)?;
-        self.bind(PendingBinding { name: "_".into(), annotation: None, value, span }, blocks, place);
+        // No name refers to the variable, not even `_`, which may be that of another one.
+        let kind = place.kind_of("_");
+        let var = Binder { var: self.scope.fresh("_", kind, span), kind, annotation: None };
+        blocks.push(Binding::VarBinding(VarBinding { var, value, span }));
         Ok(())
     }
 

@@ -106,6 +106,15 @@ fn names_are_numbered_in_the_order_of_their_bindings() {
     assert_eq!(seq.body, Expr::Var(x(2)));
 }
 
+/// R89.SYN.EXPRSTMT: nothing uses the variable of a call that stands by itself, so `_` is still the one before it.
+#[test]
+fn a_call_by_itself_hides_no_variable() {
+    let seq = body("x: R.Tensor((3,), 'float32')", &["_ = R.add(x, x)", "R.print(x)", "return _"]);
+    let first = seq.blocks[0].bindings[0].binder().map(|binder| binder.var.clone());
+    let Expr::Var(returned) = &seq.body else { panic!("{:?}", seq.body) };
+    assert_eq!(Some(returned), first.as_ref());
+}
+
 #[test]
 fn only_what_a_dataflow_block_outputs_is_a_var() {
     let seq = body(
