@@ -295,6 +295,9 @@ impl Blamer<'_> {
     fn record(&self, recorder: &mut StageRecorder, dialect: Dialect) -> Result<(PassRecord, Option<Refusal>), Stopped> {
         self.kept.keep(&self.source);
         let properties = Properties::of(&mut self.cx(dialect), &self.source);
+        if let Some(fault) = properties.fault().filter(|_| self.tells && self.args.format == ReportFormat::Human) {
+            print(&format!("  the program is not well-formed: {fault}\n")).map_err(Failure::from)?;
+        }
         let mut record = PassRecord {
             last: self.source.clone(),
             properties: match dialect {

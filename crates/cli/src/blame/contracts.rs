@@ -149,6 +149,13 @@ impl Properties {
         Properties { exported: exported.collect(), errors, assumes }
     }
 
+    /// Why the module is not well-formed, if it is not.
+    pub(super) fn fault(&self) -> Option<String> {
+        let breaks = |contract: &Contract| matches!(contract, Contract::Scope | Contract::WellFormed);
+        let (rule, _, message) = self.errors.values().find(|(_, contract, _)| breaks(contract))?;
+        Some(format!("{message} [{rule}]"))
+    }
+
     /// The same for a release that cannot say which value a primitive has: its passes are not asked to keep that.
     pub(super) fn without_prim_values(mut self) -> Properties {
         self.exported.values_mut().for_each(|(_, info)| *info = info.as_ref().map(without_prim_values));
@@ -342,6 +349,20 @@ mod tests {
         let broken = program("").broken(&mut Cx::new(), "P", &program(": R.Tensor((3,), \"int8\")"));
         let rules: Vec<String> = broken.iter().map(|broken| broken.rule.to_string()).collect();
         assert_eq!(rules, ["SI.DERIVE.VB.ANNOT.ERR"]);
+    }
+
+    #[test]
+    fn a_program_that_is_not_well_formed_is_told() {
+        let fault = |outputs: &str| {
+            let text = format!(
+                "@I.ir_module\nclass Module:\n    @R.function\n    def f(x: R.Tensor((2,), \"int8\")):\n        with \
+                 R.dataflow():\n            y = R.add(x, x)\n            z = R.add(y, y)\n            \
+                 R.output({outputs})\n        return y\n"
+            );
+            Properties::of(&mut Cx::new().with_edition(Edition::E2024_04), &parse_module(&text).unwrap()).fault()
+        };
+        assert_eq!(fault("y, z"), None);
+        assert!(fault("z").is_some_and(|fault| fault.contains("`y` is used outside") && fault.contains("[WF.1.USE]")));
     }
 
     #[test]
