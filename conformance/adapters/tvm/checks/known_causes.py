@@ -330,7 +330,7 @@ class Accused(NamedTuple):
 
 
 class Judge:
-    """Puts rewritten programs to a release. `ask(path, given)` gives the lines of `blame` on a program."""
+    """Puts rewritten programs to a release. `ask(path, given, name)` gives the lines of `blame` up to a pass."""
 
     def __init__(self, tool, folder, runs, edition, ask):
         self.tool, self.folder, self.runs, self.edition, self.ask = tool, Path(folder), runs, edition, ask
@@ -358,6 +358,10 @@ class Judge:
     def besides(self, accused, causes):
         """What else is known to be wrong where these causes are left out, or None if anything unknown is."""
         avoided = rewritten(accused.text, [cause for cause in causes if cause[3] is AVOID])
+        models = [cause for cause in causes if cause[3] is MODEL]
+        # One run shows most causes to be none.
+        if accused.given and not models and self.is_wrong_on(accused, avoided):
+            return None
         lines = self.lines(accused, avoided)
         if accused.given and any(line.get("verdict") == "undecided" for line in lines):
             # What is undecided on some arguments may be decided on those that accuse.
@@ -366,13 +370,18 @@ class Judge:
         said = [by_message(line.get("message") or "", accused.name, avoided) for line in wrong]
         if all(said):
             return sorted(set(said)) if lines else None
-        models = [cause for cause in causes if cause[3] is MODEL]
         is_as = bool(models) and all(self.is_as(rewritten(avoided, models), line.get("module")) for line in wrong)
         return [] if is_as else None
 
+    def is_wrong_on(self, accused, text):
+        """Whether the arguments that accuse the pass still do, for a reason that is not known."""
+        is_known = lambda line: by_message(line.get("message") or "", accused.name, text)
+        lines = self.lines(accused, text, accused.given)
+        return any(line.get("verdict") == "not allowed" and not is_known(line) for line in lines)
+
     def lines(self, accused, text, given=()):
         """What `blame` says of the pass."""
-        lines = self.ask(self.file("avoided.py", text), given)
+        lines = self.ask(self.file("avoided.py", text), given, accused.name)
         return [line for line in lines if accused.name in (line.get("pass"), line.get("refuses"))]
 
     def is_as(self, before, after):

@@ -46,6 +46,7 @@ EDITION = "2024-04"
 LEAST_DECIDED = 0.97
 #: How the names of passes over PrimFuncs begin.
 OVER_PRIM_FUNCS = ("tir.", "tirx.", "s_tir.")
+CODE_GENERATION = "code generation"
 WORDS = ("unchanged", "allowed", "not allowed", "undecided")
 #: What has to have a reason.
 ACCUSATIONS = ("not allowed", "a contract is broken", "refused")
@@ -114,12 +115,14 @@ class Release:
         said = subprocess.run([*command, "--timeout", "1800", *more], capture_output=True, text=True)
         return [json.loads(line) for line in said.stdout.splitlines() if line.startswith("{")], said.stderr.strip()
 
-    def blamed(self, path, given=(), start="main", passes=()):
-        """What `blame` says, line by line, on the given arguments alone or on some."""
+    def blamed(self, path, given=(), name=None, start="main", passes=()):
+        """What `blame` says, line by line, on the given arguments alone or on some; of the pass `name` if there is one."""
         more = [*(passes or ("--pipeline", self.pipeline)), *(f"--arg={argument}" for argument in given)]
+        if name and name != CODE_GENERATION and not name.startswith(OVER_PRIM_FUNCS):
+            more += ["--exec", "none"]
         lines, error = self.ask(path, start, "--runs", str(1 if given else self.runs), *more)
         if any("LambdaLift" in (line.get("message") or "") for line in lines if "refuses" in line) and not passes:
-            return self.blamed(path, given, start, ("--pass", LIFTED.replace("default", self.pipeline)))
+            return self.blamed(path, given, name, start, ("--pass", LIFTED.replace("default", self.pipeline)))
         return lines or [{"refuses": None, "message": error}]
 
     def smallest(self, path, start="main"):
