@@ -40,7 +40,7 @@ use relax_spec::book::Edition;
 use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
 use relax_spec::reading;
-use relax_spec::refine::{KeptRuns, RefineError, Refinement, RefinementVerdict, Settings, missing, refine};
+use relax_spec::refine::{KeptRuns, RefineError, Refinement, RefinementVerdict, Settings, missing, refine, run_ahead};
 use relax_spec::syntax::load::{ExternalForm, SourceRef};
 use relax_spec::syntax::tvmscript::{Dialect, Which, print_module};
 use relax_spec::value::{SharedCalls, ValueSpec};
@@ -299,13 +299,25 @@ impl Blamer<'_> {
             code: CodeStages::default(),
             is_of_code: false,
         };
-        let refusal = recorder.record(&self.request(dialect), |stage| self.take(&mut record, stage, dialect))?;
+        let ahead = || Ok(self.run_ahead(dialect)?);
+        let refusal = recorder.record(&self.request(dialect), ahead, |stage| self.take(&mut record, stage, dialect))?;
         if refusal.is_none() {
             let is_known = record.blamed.is_some();
             self.code(&mut record, recorder, dialect)?;
             record.is_of_code = !is_known && record.blamed.is_some();
         }
         Ok((record, refusal))
+    }
+
+    /// Runs the program while TVM starts, where its weights are large. The first pass that changes it needs these runs,
+    /// which are kept, and on the same inputs.
+    fn run_ahead(&self, dialect: Dialect) -> Result<(), Failure> {
+        let is_large = linked(&self.source, &self.entry).and_then(largest_size).is_some();
+        if is_large && self.given.is_empty() {
+            // What cannot be run is told of the first pass that is judged.
+            let _ = run_ahead(&mut self.cx(dialect), &self.source, &self.entry, &self.settings()?);
+        }
+        Ok(())
     }
 
     /// The pass to blame: the first whose result is not allowed, else the one that causes a refusal.
@@ -569,17 +581,22 @@ impl Blamer<'_> {
         let mut last = None;
         // The name of a part follows the name of its pass.
         let names = blamed.split(", ").filter_map(|name| name.rsplit('/').next()).map(str::to_string);
-        let refusal: Option<Refusal> = recorder.record(&self.request(dialect).without(names.collect()), |stage| {
-            let made = module_of(&stage).and_then(Result::ok);
-            // The text of a pass over PrimFuncs is not that of the module.
-            let made = match (&last, stage.prim_funcs) {
-                (Some(program), true) => made.map(|made| with_prim_funcs(program, made)),
-                (None, true) => None,
-                (Some(_) | None, false) => made,
-            };
-            last = made.or(last.take());
-            Ok::<(), Stopped>(())
-        })?;
+        let request = self.request(dialect).without(names.collect());
+        let refusal: Option<Refusal> = recorder.record(
+            &request,
+            || Ok(()),
+            |stage| {
+                let made = module_of(&stage).and_then(Result::ok);
+                // The text of a pass over PrimFuncs is not that of the module.
+                let made = match (&last, stage.prim_funcs) {
+                    (Some(program), true) => made.map(|made| with_prim_funcs(program, made)),
+                    (None, true) => None,
+                    (Some(_) | None, false) => made,
+                };
+                last = made.or(last.take());
+                Ok::<(), Stopped>(())
+            },
+        )?;
         let verdict = match (refusal, last) {
             (Some(refusal), _) => PassVerdict::Open(refusal.message),
             (None, None) => PassVerdict::Unchanged,
