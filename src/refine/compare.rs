@@ -23,7 +23,7 @@ use crate::judge::{Cx, Ending};
 use crate::number::FloatType;
 use crate::value::{Noise, Registry, ValueSpec};
 
-/// How often the source is run with noise if a float differs, and how often at first: one run explains many differences.
+/// How often the source is run with noise if a float differs, and how often at first: one run explains many.
 const SHADOWS: u64 = 3;
 const FIRST_SHADOWS: u64 = 1;
 /// How often it is run with noise before a difference counts: in a few runs two errors may cancel out each time.

@@ -702,8 +702,8 @@ impl Tensor {
         let tensor = Tensor::zeros(data.dtype, &shape)?;
         tensor.take_bytes(&data.bytes);
         // Bytes that are no Boolean, for instance, are another one afterwards.
-        if for_elements!(&*tensor.elements(), array => array.as_slice().and_then(Element::bytes_of) == Some(&*data.bytes))
-        {
+        let bytes = Some(&*data.bytes);
+        if for_elements!(&*tensor.elements(), array => array.as_slice().and_then(Element::bytes_of) == bytes) {
             let _ = tensor.contents().bytes.set(data.bytes.clone());
         }
         Ok(tensor)

@@ -180,8 +180,8 @@ impl StageRecorder {
         self.compiled_in
     }
 
-    /// Records the stages of a program. `meanwhile` is done while TVM starts. `take` receives each stage as soon as it is
-    /// available.
+    /// Records the stages of a program. `meanwhile` is done while TVM starts. `take` receives each stage as soon as it
+    /// is available.
     ///
     /// # Errors
     ///
