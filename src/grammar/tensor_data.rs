@@ -148,11 +148,11 @@ impl TensorData {
 
     /// The hexadecimal digits of the bytes.
     pub fn to_hex(&self) -> String {
-        let mut digits = Vec::with_capacity(self.bytes.len() * 2);
-        // Each half of a byte is less than 16.
-        let digit = |half: u8| if half < 10 { b'0' + half } else { b'a' - 10 + half };
-        for byte in self.bytes.iter() {
-            digits.extend_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        let mut digits = vec![0; self.bytes.len() * 2];
+        // Each half of a byte is less than 16. Without branches, many are converted at once.
+        let digit = |half: u8| half.wrapping_add(if half < 10 { b'0' } else { b'a' - 10 });
+        for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(self.bytes.iter()) {
+            *pair = [digit(byte >> 4), digit(byte & 15)];
         }
         // They are ASCII.
         String::from_utf8(digits).unwrap_or_default()
@@ -247,16 +247,21 @@ fn encode_exactly(dtype: DataType, value: f64, bytes: &mut Vec<u8>) -> Result<()
 }
 
 fn from_hex(text: &str) -> Result<Vec<u8>, TensorDataError> {
-    let digit = |c: u8| match c {
-        b'0'..=b'9' => Ok(c - b'0'),
-        b'a'..=b'f' => Ok(c - b'a' + 10),
-        b'A'..=b'F' => Ok(c - b'A' + 10),
-        _ => Err(TensorDataError::Bits),
+    // Without branches, many are converted at once. What is no digit is more than 15.
+    let digit = |c: u8| match (c.wrapping_sub(b'0'), (c | 0x20).wrapping_sub(b'a')) {
+        (number, _) if number < 10 => number,
+        (_, letter) if letter < 6 => letter.wrapping_add(10),
+        _ => u8::MAX,
     };
-    let mut bytes = Vec::with_capacity(text.len() / 2);
-    for pair in text.as_bytes().chunks(2) {
-        let [high, low] = pair else { return Err(TensorDataError::Bits) };
-        bytes.push(digit(*high)? << 4 | digit(*low)?);
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let (mut bytes, mut all) = (vec![0; pairs.len()], 0);
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        let (high, low) = (digit(*high), digit(*low));
+        all |= high | low;
+        *byte = high << 4 | low & 15;
+    }
+    if all > 15 || !rest.is_empty() {
+        return Err(TensorDataError::Bits);
     }
     Ok(bytes)
 }
@@ -264,6 +269,19 @@ fn from_hex(text: &str) -> Result<Vec<u8>, TensorDataError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_are_pairs_of_hexadecimal_digits() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let data = TensorData::new(DataType::UINT8, &[256], bytes.clone()).unwrap();
+        let digits = data.to_hex();
+        assert!(digits.starts_with("000102") && digits.ends_with("fdfeff"), "{digits}");
+        assert_eq!(from_hex(&digits), Ok(bytes.clone()));
+        assert_eq!(from_hex(&digits.to_uppercase()), Ok(bytes));
+        for no_digits in ["0", "000", "0/", "0:", "@0", "g0", "G0", "0`", "[0", "\u{e9}", "0\u{10}", "a "] {
+            assert_eq!(from_hex(no_digits), Err(TensorDataError::Bits), "{no_digits}");
+        }
+    }
 
     #[test]
     fn integers_of_fewer_than_eight_bits() {

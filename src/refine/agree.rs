@@ -1,7 +1,7 @@
 //! Agreement of the observations of two runs. Floats that a program rounds are not exact: the same operations in
 //! another order round in another way. Runs of the source with noise show how far the results may differ.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::mem::discriminant;
 
 use super::{Deviation, Observed};
@@ -63,8 +63,10 @@ pub(super) struct Agreement<'a> {
     approximates: bool,
     /// Whether the programs compute floats, so that zeros of both signs are equal.
     computes: bool,
-    /// Whether an argument is infinite or NaN: then the order of operations decides which of the two a result is.
-    boundless: bool,
+    /// The arguments. If one is infinite or NaN, the order of operations decides which of the two a result is.
+    args: &'a [ValueSpec],
+    /// Whether one is, once this is needed.
+    boundless: OnceCell<bool>,
     /// The additional tolerance that the user allows.
     tolerance: f64,
     /// The largest deviation, in proportion to its bound.
@@ -91,7 +93,8 @@ impl<'a> Agreement<'a> {
             overflows,
             approximates: false,
             computes: true,
-            boundless: false,
+            args: &[],
+            boundless: OnceCell::new(),
             tolerance,
             largest: Cell::new(None),
             blurred: Cell::new(false),
@@ -114,7 +117,7 @@ impl<'a> Agreement<'a> {
         };
         let shadows = self.shadows.iter().filter_map(call).collect();
         let (largest, blurred, unbounded) = (Cell::new(None), Cell::new(false), Cell::new(false));
-        Agreement { shadows, largest, blurred, unbounded, ..*self }
+        Agreement { shadows, largest, blurred, unbounded, boundless: self.boundless.clone(), ..*self }
     }
 
     /// The same, if the runs evaluate functions that an implementation may miss by some units.
@@ -133,8 +136,12 @@ impl<'a> Agreement<'a> {
     }
 
     /// The same, for these arguments.
-    pub(super) fn of_arguments(self, args: &[ValueSpec]) -> Agreement<'a> {
-        Agreement { boundless: args.iter().any(is_boundless), ..self }
+    pub(super) fn of_arguments(self, args: &'a [ValueSpec]) -> Agreement<'a> {
+        Agreement { args, ..self }
+    }
+
+    fn is_boundless(&self) -> bool {
+        *self.boundless.get_or_init(|| self.args.iter().any(is_boundless))
     }
 
     /// The largest deviation that was seen.
@@ -269,8 +276,8 @@ impl<'a> Agreement<'a> {
                 let own = other.own(s, t);
                 other.shown == own || other.shown.is_nan() && own.is_nan()
             };
-            let open = self.overflows || self.boundless || others.iter().any(|other| !same(other));
-            return (s.is_nan() || t.is_nan()) && open;
+            let open = || self.overflows || self.is_boundless() || others.iter().any(|other| !same(other));
+            return (s.is_nan() || t.is_nan()) && open();
         }
         if !s.is_finite() || !t.is_finite() {
             // An overflow of the target that the source does not have needs an explanation.

@@ -23,8 +23,9 @@ use crate::judge::{Cx, Ending};
 use crate::number::FloatType;
 use crate::value::{Noise, Registry, ValueSpec};
 
-/// How often the source is run with noise if a float differs.
+/// How often the source is run with noise if a float differs, and how often at first: one run explains many.
 const SHADOWS: u64 = 3;
+const FIRST_SHADOWS: u64 = 1;
 /// How often it is run with noise before a difference counts: in a few runs two errors may cancel out each time.
 const MORE_SHADOWS: u64 = 12;
 const MOST_SHADOWS: u64 = 36;
@@ -119,7 +120,7 @@ impl Shadows {
     }
 
     /// The agreement within which the other program may differ.
-    fn agreement(&self, tolerance: f64, args: &[ValueSpec]) -> Agreement<'_> {
+    fn agreement<'s>(&'s self, tolerance: f64, args: &'s [ValueSpec]) -> Agreement<'s> {
         let runs = self.runs.iter().collect();
         Agreement::within(runs, self.overflows, tolerance).of_arguments(args).approximating(self.approximates)
     }
@@ -404,7 +405,10 @@ impl<'a> RefinementComparison<'a> {
         let undecided = |reason: &str| (RefinementVerdict::Undecided(reason.to_string()), None);
         let (mut shadows, mut of_target) = (Shadows::default(), TargetShadows::default());
         let (more, most) = self.wanted();
-        for wanted in [SHADOWS, more, most] {
+        if let Some(explained) = self.explained_by_first(args, before, after) {
+            return Ok(explained);
+        }
+        for wanted in [FIRST_SHADOWS, SHADOWS, more, most] {
             while (shadows.runs.len() as u64) < wanted {
                 if !self.shadow(args, before, &mut shadows)? {
                     return self.judge_exact(args, before, after, &shadows);
@@ -449,8 +453,42 @@ impl<'a> RefinementComparison<'a> {
     }
 
     /// The agreement of the target that these runs of the source allow.
-    fn agreement<'s>(&self, shadows: &'s Shadows, args: &[ValueSpec]) -> Agreement<'s> {
+    fn agreement<'s>(&self, shadows: &'s Shadows, args: &'s [ValueSpec]) -> Agreement<'s> {
         shadows.agreement(self.settings.tolerance, args).of_compiled(self.target.compiled.is_some())
+    }
+
+    /// Runs the source, and once with noise, which explains most differences.
+    pub(super) fn explain_ahead(&mut self, args: &[ValueSpec]) -> Result<(), RefineError> {
+        let before = self.source_on(args)?;
+        match before.outcome {
+            Ending::Value(_) => self.shadow(args, &before, &mut Shadows::default()).map(|_| ()),
+            Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) | Ending::Unknown(_) => Ok(()),
+        }
+    }
+
+    /// The verdict, if rounding in the first program of the session explains both runs. No pass is to blame for such a
+    /// difference, and the source need not be run with noise.
+    fn explained_by_first(
+        &mut self,
+        args: &[ValueSpec],
+        before: &Observed,
+        after: &Observed,
+    ) -> Option<(RefinementVerdict, Option<Deviation>)> {
+        let known = self.source.keeping()?.of_first(self.source.module, self.source.entry, args)?;
+        let mut shadows = Shadows::default();
+        for (run, noise) in known.noisy {
+            shadows.note(&noise);
+            shadows.runs.push(run);
+        }
+        if !shadows.runs.iter().all(|shadow| is_alike(&known.plain, shadow)) {
+            return None;
+        }
+        let agreement = self.agreement(&shadows, args);
+        let verdict_on = |run: &Observed| judge_runs(&mut self.cx.clone(), &known.plain, run, &agreement);
+        if [before, after].into_iter().any(|run| verdict_on(run) != RefinementVerdict::Allowed) {
+            return None;
+        }
+        Some((judge_runs(self.cx, &known.plain, after, &agreement), agreement.largest()))
     }
 
     /// The verdict if the source rounds nothing: the target may still round if it computes what the source only moves.

@@ -62,6 +62,14 @@ pub(super) struct RunOf<'a> {
     pub(super) args: &'a [ValueSpec],
 }
 
+/// The runs of the first program on some arguments.
+#[derive(Debug)]
+pub(super) struct RunsOfFirst {
+    pub(super) plain: Observed,
+    /// The runs with noise in which something was rounded, at least one.
+    pub(super) noisy: Vec<(Observed, Rc<Noise>)>,
+}
+
 /// What a run showed.
 #[derive(Clone, Debug)]
 pub(super) struct RunShown {
@@ -129,6 +137,18 @@ impl KeptRuns {
         let programs = self.programs.borrow();
         let program = programs.iter().find(|known| std::ptr::eq(&*known.module, module))?;
         program.runs.iter().find(|run| run.of() == of).map(|run| run.shown.clone())
+    }
+
+    /// What is known of the first program on arguments of another one: a run, and runs with noise.
+    pub(super) fn of_first(&self, other: &IrModule, entry: &str, args: &[ValueSpec]) -> Option<RunsOfFirst> {
+        let programs = self.programs.borrow();
+        let first = programs.first().filter(|first| !std::ptr::eq(&*first.module, other))?;
+        let on_these = || first.runs.iter().filter(|run| run.entry == entry && run.args == args);
+        let plain = on_these().find(|run| run.noise.is_none())?.shown.observed.clone();
+        let noisy = on_these().filter(|run| run.noise.is_some_and(|noise| noise.finest.is_none()));
+        let noisy = noisy.filter_map(|run| Some((run.shown.observed.clone(), run.shown.noise.clone()?)));
+        let noisy: Vec<_> = noisy.filter(|(_, noise)| noise.was_asked()).collect();
+        (!noisy.is_empty()).then_some(RunsOfFirst { plain, noisy })
     }
 
     /// Keeps what a run showed. The calls of closures depend on more than a run does.

@@ -231,6 +231,17 @@ pub fn refine_stages(
     judged(comparison, &[], settings)
 }
 
+/// Runs the source on the first inputs that [`refine`] generates, in both channels and with noise. The runs are kept if
+/// the session keeps the source.
+///
+/// # Errors
+/// See [`RefineError`].
+pub fn run_ahead(cx: &mut Cx, source: &IrModule, entry: &str, settings: &Settings) -> Result<(), RefineError> {
+    let mut comparison = RefinementComparison::of(cx, source, source, entry, settings)?;
+    search::run_first(&mut comparison)?;
+    ring::compare(&mut comparison, &[]).map(|_| ())
+}
+
 /// The first channel alone: whether the programs are the same as real functions (`REFINE.REAL`).
 ///
 /// # Errors

@@ -65,13 +65,27 @@ pub(super) fn on_generated(comparison: &mut RefinementComparison<'_>) -> Result<
     towards_the_unreached(comparison, func)
 }
 
+/// How many inputs are tried ahead: large programs run on few.
+const AHEAD: usize = 2;
+
+/// Runs the source on the first inputs, plain and with noise.
+pub(super) fn run_first(comparison: &mut RefinementComparison<'_>) -> Result<(), RefineError> {
+    let Some(func) = comparison.source.function() else { return Ok(()) };
+    for index in 0..AHEAD {
+        if let Some(args) = comparison.generated(func, Draw { index, attempt: 0 }) {
+            comparison.explain_ahead(&args)?;
+        }
+    }
+    Ok(())
+}
+
 /// Compares the programs on arguments that are related to each other; they are few, and do not count as inputs.
 fn on_related(comparison: &mut RefinementComparison<'_>, func: &Function) -> Result<(), RefineError> {
     let (arguments, runs) = (comparison.arguments.clone(), comparison.settings.runs);
-    for args in arguments.related(func).take(runs) {
-        if comparison.steps > comparison.settings.steps || comparison.is_broken() {
-            break;
-        }
+    let mut related = arguments.related(func).take(runs);
+    // Arguments are not made where there are no steps left for them.
+    while comparison.steps <= comparison.settings.steps && !comparison.is_broken() {
+        let Some(args) = related.next() else { break };
         comparison.beside(&args)?;
     }
     Ok(())
@@ -98,16 +112,14 @@ fn towards_the_unreached(comparison: &mut RefinementComparison<'_>, func: &Funct
         (|part| matches!(part, Unreached::Branch { .. } | Unreached::Side { .. }), Box::new(arguments.directed(func))),
         (|part| matches!(part, Unreached::Branch { .. }), Box::new(more)),
     ];
-    for (is_wanted, inputs) in ways {
+    for (is_wanted, mut inputs) in ways {
         let open = |comparison: &RefinementComparison<'_>| {
             let (source, target) = comparison.unreached();
             (source.iter().any(is_wanted), target.iter().any(is_wanted))
         };
         let mut wanted = open(comparison);
-        for args in inputs {
-            if wanted == (false, false) || comparison.steps > comparison.settings.steps {
-                break;
-            }
+        while wanted != (false, false) && comparison.steps <= comparison.settings.steps {
+            let Some(args) = inputs.next() else { break };
             let before = comparison.reach.0.known();
             let run = comparison.source_on(&args)?;
             if comparison.reach.0.sides() > before.sides() || wanted.1 {

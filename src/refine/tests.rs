@@ -574,6 +574,27 @@ fn what_a_session_keeps_changes_no_verdict() {
 }
 
 #[test]
+fn what_rounding_in_the_first_program_explains_needs_no_noise_in_a_later_one() {
+    let signature = ["x", "y", "z"].map(|name| format!("{name}: R.Tensor((4,), \"float32\")")).join(", ");
+    let body = |text: &str| format!("        a = {text}\n        return a\n");
+    let sums = ["R.add(R.add(x, y), z)", "R.add(x, R.add(y, z))", "R.add(R.add(x, z), y)"];
+    let wrong = "R.add(R.add(x, z), R.multiply(y, R.const(1.001, \"float32\")))";
+    let [first, second, third] = sums.map(|text| Rc::new(main_of(&signature, &body(text))));
+    let wrong = Rc::new(main_of(&signature, &body(wrong)));
+    let found = |settings: &Settings, source: &IrModule, target: &IrModule| {
+        refine(&mut Cx::new(), source, target, "main", &[], settings).unwrap()
+    };
+    let settings = Settings::runs(10);
+    [&first, &second, &third].into_iter().for_each(|program| settings.kept.keep(program));
+    assert_eq!(found(&settings, &first, &second).verdict, RefinementVerdict::Allowed);
+    let (kept, alone) = (found(&settings, &second, &third), found(&Settings::runs(10), &second, &third));
+    assert_eq!((&kept.verdict, &alone.verdict), (&RefinementVerdict::Allowed, &RefinementVerdict::Allowed));
+    assert!(kept.deviation.is_some() && kept.steps < alone.steps, "{} and {}", kept.steps, alone.steps);
+    let verdict = found(&settings, &second, &wrong).verdict;
+    assert!(matches!(verdict, RefinementVerdict::NotAllowed { .. }), "{verdict:?}");
+}
+
+#[test]
 fn what_a_run_writes_into_an_argument_is_not_there_in_the_next_one() {
     let body =
         |text: &str| format!("        a = R.call_packed(\"relax_spec.add_inplace\", x, {text})\n        return a\n");

@@ -9,7 +9,9 @@ use super::error::TirResult;
 use super::{TirArg, TirChoices};
 use crate::grammar::tir::PrimFunc;
 use crate::number::real::ConstantReading;
-use crate::value::{Account, Elements, NoiseMarks, Scalar, SharedArg, SharedCall, SharedKey, Taken, Tensor, to_share};
+use crate::value::{
+    Account, NoiseMarks, Scalar, SharedArg, SharedCall, SharedKey, Taken, Tensor, TensorContents, to_share,
+};
 
 /// Calls on fewer elements are computed again: to look them up takes as long.
 const FEWEST: usize = if cfg!(test) { 1 } else { 1 << 12 };
@@ -72,13 +74,13 @@ fn key(args: &[TirArg], account: &Account, choices: &TirChoices) -> Option<Share
 }
 
 /// The arguments that have other elements after the call; `None` if some elements of one have no value.
-fn written(key: &SharedKey, args: &[TirArg]) -> Option<Vec<(usize, Elements)>> {
+fn written(key: &SharedKey, args: &[TirArg]) -> Option<Vec<(usize, Rc<TensorContents>)>> {
     let mut written = Vec::new();
     for (i, (before, arg)) in key.args.iter().zip(args).enumerate() {
         let TirArg::Tensor(tensor) = arg else { continue };
         let after = SharedArg::of_tensor(tensor)?;
         if after != *before {
-            written.push((i, tensor.elements().clone()));
+            written.push((i, tensor.contents()));
         }
     }
     Some(written)
@@ -86,9 +88,9 @@ fn written(key: &SharedKey, args: &[TirArg]) -> Option<Vec<(usize, Elements)>> {
 
 /// Leaves what an equal call left.
 fn repeated(program: &LoweredFunction, args: &[TirArg], call: SharedCall, choices: &TirChoices) -> Option<Scalar> {
-    for (i, elements) in call.written {
+    for (i, contents) in call.written {
         if let Some(TirArg::Tensor(tensor)) = args.get(i) {
-            tensor.rewrite(None, |own| *own = elements);
+            tensor.take_contents(contents);
         }
     }
     note(program, &call.taken, choices);

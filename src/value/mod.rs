@@ -32,6 +32,6 @@ pub use shared::{SharedArg, SharedCall, SharedCalls, SharedKey, to_share};
 pub use sides::{Side, Sides, Taken, address};
 pub use stop::Stop;
 pub use storage::{Poison, ProgramPoint, Site, Storage};
-pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Narrow, Run, Scalar, Tensor};
+pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Narrow, Run, Scalar, Tensor, TensorContents};
 pub use workers::{Seat, Worker, workers};
 pub use written::{ConvertError, List, ValueSpec, from_spec, from_specs, snapshot, to_spec, to_spec_with_identity};

@@ -163,6 +163,7 @@ fn last_place(x: f64) -> i32 {
 }
 
 /// Whether it is one of the types with 16 bits.
+#[inline]
 pub fn is_half(float: FloatType) -> bool {
     match float {
         FloatType::Float16 | FloatType::BFloat16 => true,
@@ -199,6 +200,7 @@ impl Noise {
     }
 
     /// The result of an operation, or NaN if it is to be replaced.
+    #[inline]
     fn unless_top(&self, float: FloatType, value: f64) -> f64 {
         let is_low = || value.abs() <= float.greatest() / NEAR;
         if self.without_tops && !is_low() { f64::NAN } else { value }
@@ -240,6 +242,7 @@ impl Noise {
     }
 
     /// Whether a float, whose computation may have lost digits, counts as exact.
+    #[inline]
     fn is_exact(&self, float: FloatType, value: f64) -> bool {
         !self.inexact.get() && is_short(float, value)
     }
@@ -577,27 +580,40 @@ impl Noise {
     fn of_tensor(&self, tensor: &Tensor, rounding: Rounding) -> Option<Tensor> {
         let float = tensor.dtype().float_type().filter(|float| self.without_tops || rounding.blurs(*float))?;
         let times = if let Rounding::Sum { .. } = rounding { rounding.steps(float) } else { 1.0 };
-        let moved = |x: f64| match x {
-            x if self.without_tops => self.unless_top(float, x),
-            x if self.is_exact(float, x) => x,
-            x => self.moved(float, x, x.abs(), times),
-        };
         // The most common types without a detour: weights are large.
-        match &*tensor.elements() {
+        let of_common = self.going_on(|state| match &*tensor.elements() {
             Elements::Float32(a) => {
-                return Some(Tensor::from_elements(Elements::Float32(a.map(|x| moved(f64::from(*x)) as f32))));
+                let moved = |x: &f32| self.operand_from(state, FloatType::Float32, f64::from(*x), times) as f32;
+                Some(Elements::Float32(a.map(moved)))
             }
-            Elements::Float64(a) => return Some(Tensor::from_elements(Elements::Float64(a.map(|x| moved(*x))))),
-            _ => {}
+            Elements::Float64(a) => {
+                Some(Elements::Float64(a.map(|x| self.operand_from(state, FloatType::Float64, *x, times))))
+            }
+            _ => None,
+        });
+        if let Some(elements) = of_common {
+            return Some(Tensor::from_elements(elements));
         }
         let copy = Tensor::zeros(tensor.dtype(), tensor.shape()).ok()?;
+        let mut state = self.state.get();
         let element = |i: usize| match tensor.get(i) {
-            Some(Scalar::Float(x)) => Ok(Scalar::Float(moved(x))),
+            Some(Scalar::Float(x)) => Ok(Scalar::Float(self.operand_from(&mut state, float, x, times))),
             Some(other) => Ok(other),
             None => Err(()),
         };
         copy.fill(element).ok()?;
+        self.state.set(state);
         Some(copy)
+    }
+
+    /// An element of an operand that is moved too.
+    #[inline]
+    fn operand_from(&self, state: &mut u64, float: FloatType, x: f64, times: f64) -> f64 {
+        match x {
+            x if self.without_tops => self.unless_top(float, x),
+            x if self.is_exact(float, x) => x,
+            x => self.moved_from(state, float, x, x.abs(), times),
+        }
     }
 }
 
@@ -665,8 +681,9 @@ fn any_float_of(tensor: &Tensor, mut is_such: impl FnMut(f64) -> bool) -> bool {
     match &*tensor.elements() {
         Elements::Float16(a) => a.iter().any(|x| is_such(x.to_f64())),
         Elements::BFloat16(a) => a.iter().any(|x| is_such(x.to_f64())),
-        Elements::Float32(a) => a.iter().any(|x| is_such(f64::from(*x))),
-        Elements::Float64(a) => a.iter().any(|x| is_such(*x)),
+        // Weights are large, and in order.
+        Elements::Float32(a) => a.as_slice().unwrap_or_default().iter().any(|x| is_such(f64::from(*x))),
+        Elements::Float64(a) => a.as_slice().unwrap_or_default().iter().any(|x| is_such(*x)),
         Elements::Small(format, a) => a.iter().any(|x| is_such(format.value(*x))),
         Elements::Bool(_)
         | Elements::Int8(_)
@@ -711,17 +728,20 @@ fn has_float_in(
 }
 
 /// The type with more digits.
+#[inline]
 fn finer(known: Option<FloatType>, float: FloatType) -> FloatType {
     known.filter(|known| known.digits() > float.digits()).unwrap_or(float)
 }
 
 /// The smallest number with all digits of the type; hardware may replace smaller ones by 0.
+#[inline]
 pub fn least_normal(float: FloatType) -> f64 {
     let exponent = (float.least_exponent() + float.digits() as i32 - 1).max(-1022);
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 /// The distance between adjacent floats of a magnitude, which is positive and finite.
+#[inline]
 pub fn spacing(float: FloatType, magnitude: f64) -> f64 {
     let exponent = ((magnitude.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     let exponent = (exponent - float.digits() as i32 + 1).max(float.least_exponent());
@@ -729,11 +749,13 @@ pub fn spacing(float: FloatType, magnitude: f64) -> f64 {
 }
 
 /// Whether so many of the last digits are zero that the number was probably not rounded.
+#[inline]
 pub fn is_short(float: FloatType, value: f64) -> bool {
     has_digits(float, value, 2)
 }
 
 /// Whether at most this many thirds of the digits are used.
+#[inline]
 fn has_digits(float: FloatType, value: f64, thirds: u32) -> bool {
     // Subnormal numbers have fewer digits, the fewer the closer they are to 0.
     let exponent = ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023;
@@ -744,6 +766,7 @@ fn has_digits(float: FloatType, value: f64, thirds: u32) -> bool {
 }
 
 /// Mixes the bits, so that every bit depends on every other one (the last step of SplitMix64).
+#[inline]
 fn mixed(state: u64) -> u64 {
     let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -1,12 +1,13 @@
 //! Calls of `PrimFunc`s that several runs share: what programs that are compared have in common is computed once.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
 use super::noise::NoiseMarks;
 use super::sides::Taken;
-use super::tensor::{Elements, Scalar, Tensor};
+use super::tensor::{Scalar, Tensor, TensorContents};
 use crate::grammar::DataType;
 use crate::grammar::tir::PrimFunc;
 
@@ -45,8 +46,8 @@ pub enum SharedArg {
 /// The result of a call.
 #[derive(Clone, Debug)]
 pub struct SharedCall {
-    /// The elements of the arguments that were written, by the numbers of the arguments.
-    pub written: Vec<(usize, Elements)>,
+    /// The contents of the arguments that were written, by the numbers of the arguments.
+    pub written: Vec<(usize, Rc<TensorContents>)>,
     /// The number that is returned.
     pub returned: Option<Scalar>,
     /// The steps that it took.
@@ -71,6 +72,9 @@ impl SharedArg {
 
     /// The current contents of a tensor; `None` if only some elements have a value.
     pub fn of_tensor(tensor: &Tensor) -> Option<SharedArg> {
+        if tensor.has_no_values() {
+            return Some(SharedArg::Tensor(tensor.dtype(), tensor.shape().to_vec(), None));
+        }
         let readable = tensor.readable_elements();
         let contents = match readable.as_deref() {
             None => Some(tensor.hash()),
@@ -91,7 +95,7 @@ impl SharedCalls {
 
     /// Keeps the result of a call. When all together are too large, they are forgotten.
     pub fn insert(&self, func: &PrimFunc, key: SharedKey, call: SharedCall) {
-        let size = call.written.iter().map(|(_, elements)| elements.size()).sum::<usize>();
+        let size = call.written.iter().map(|(_, contents)| contents.size()).sum::<usize>();
         let mut known = self.known.borrow_mut();
         if self.bytes.get().saturating_add(size) > MOST_BYTES {
             known.clear();

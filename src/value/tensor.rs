@@ -1,9 +1,10 @@
 //! Tensor values: shared, mutable, n-dimensional arrays of scalars. Cloning a [`Tensor`] makes an alias.
 
-use std::cell::{Cell, OnceCell, Ref, RefCell, RefMut};
+use std::cell::{OnceCell, Ref, RefCell, RefMut};
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, Hasher};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use half::{bf16, f16};
 use ndarray::{ArrayD, IxDyn};
@@ -28,15 +29,39 @@ type Holder = OnceCell<ProgramPoint>;
 struct TensorObj {
     dtype: DataType,
     shape: Vec<i64>,
-    elements: RefCell<Elements>,
+    contents: RefCell<Rc<TensorContents>>,
     /// The elements that have a value. For a tensor in a storage, the storage records this instead.
     values: RefCell<Values>,
-    /// A hash of the elements, if it was computed since they were written last.
-    hash: Cell<Option<u64>>,
     /// Its position in a storage, if it is in one. The elements are then a copy of the bytes from the last access.
     lodging: OnceCell<Lodging>,
     /// The reserved bytes of the run that made it; `None` for a tensor from outside.
     _held: Option<Held>,
+}
+
+/// The elements of tensors, which share them until one is written, and what was computed from them meanwhile.
+#[derive(Clone, Debug)]
+pub struct TensorContents {
+    elements: Elements,
+    hash: OnceCell<u64>,
+    bytes: OnceCell<Arc<[u8]>>,
+}
+
+impl TensorContents {
+    fn new(elements: Elements) -> Rc<TensorContents> {
+        Rc::new(TensorContents { elements, hash: OnceCell::new(), bytes: OnceCell::new() })
+    }
+
+    /// The elements, to write. Others that share them keep what they have.
+    fn to_write(contents: &mut Rc<TensorContents>) -> &mut Elements {
+        let own = Rc::make_mut(contents);
+        (own.hash, own.bytes) = (OnceCell::new(), OnceCell::new());
+        &mut own.elements
+    }
+
+    /// How many bytes the elements take.
+    pub fn size(&self) -> usize {
+        self.elements.size()
+    }
 }
 
 /// The elements that have a value.
@@ -616,9 +641,13 @@ impl Tensor {
             }
         });
         let shape = for_elements!(&elements, array => array.shape().iter().map(|d| *d as i64).collect());
-        let (dtype, elements) = (elements.dtype(), RefCell::new(elements));
-        let (values, hash, lodging) = (RefCell::default(), Cell::default(), OnceCell::new());
-        Tensor(Rc::new(TensorObj { dtype, shape, elements, values, hash, lodging, _held: None }), Rc::default())
+        Tensor::holding_contents(shape, TensorContents::new(elements))
+    }
+
+    fn holding_contents(shape: Vec<i64>, contents: Rc<TensorContents>) -> Tensor {
+        let (dtype, contents) = (contents.elements.dtype(), RefCell::new(contents));
+        let (values, lodging) = (RefCell::default(), OnceCell::new());
+        Tensor(Rc::new(TensorObj { dtype, shape, contents, values, lodging, _held: None }), Rc::default())
     }
 
     /// A new tensor of zeros of the ring, for a floating-point data type.
@@ -628,7 +657,7 @@ impl Tensor {
             return Ok(zeros);
         }
         let sizes: Vec<usize> = shape.iter().filter_map(|size| usize::try_from(*size).ok()).collect();
-        Ok(Tensor::from_elements(Elements::Ring(dtype, ArrayD::default(IxDyn(&sizes)))))
+        Ok(Tensor::from_elements(Elements::Ring(dtype, ArrayD::from_elem(IxDyn(&sizes), RingNumber::default()))))
     }
 
     /// REFINE.RING.CONSTANTS: a new tensor with the contents of a literal, whose floats are read as numbers of the
@@ -672,12 +701,16 @@ impl Tensor {
         let shape = shape.ok_or_else(|| AllocError::TooLarge(vec![i64::MAX]))?;
         let tensor = Tensor::zeros(data.dtype, &shape)?;
         tensor.take_bytes(&data.bytes);
+        // Bytes that are no Boolean, for instance, are another one afterwards.
+        let bytes = Some(&*data.bytes);
+        if for_elements!(&*tensor.elements(), array => array.as_slice().and_then(Element::bytes_of) == bytes) {
+            let _ = tensor.contents().bytes.set(data.bytes.clone());
+        }
         Ok(tensor)
     }
 
     fn take_bytes(&self, bytes: &[u8]) {
-        self.0.hash.set(None);
-        for_elements!(&mut *self.0.elements.borrow_mut(), array => {
+        for_elements!(TensorContents::to_write(&mut self.0.contents.borrow_mut()), array => {
             let own = array.as_slice_mut().and_then(Element::bytes_of_mut);
             if let Some(own) = own.filter(|own| own.len() == bytes.len()) {
                 own.copy_from_slice(bytes);
@@ -695,28 +728,34 @@ impl Tensor {
         TensorData {
             dtype: self.dtype(),
             shape: self.shape().iter().map(|d| u64::try_from(*d).unwrap_or(0)).collect(),
-            bytes: self.to_bytes().into(),
+            bytes: self.contents().bytes.get_or_init(|| self.to_bytes().into()).clone(),
         }
     }
 
-    /// A tensor with the same elements, which all have a value, in memory of its own. It has their hash, which each run
-    /// asks for to know equal calls.
+    /// A tensor with the same elements, which all have a value. A write to one of the two does not change the other.
     pub fn copied(&self) -> Tensor {
-        let hash = self.hash();
-        let copy = Tensor::from_elements(self.elements().clone());
-        copy.0.hash.set(Some(hash));
-        copy
+        Tensor::holding_contents(self.shape().to_vec(), self.contents())
+    }
+
+    /// The current contents, as other tensors can have them.
+    pub(crate) fn contents(&self) -> Rc<TensorContents> {
+        self.see_storage();
+        self.0.contents.borrow().clone()
+    }
+
+    /// Replaces all elements by others of the same shape.
+    pub(crate) fn take_contents(&self, contents: Rc<TensorContents>) {
+        self.see_storage();
+        *self.0.contents.borrow_mut() = contents;
+        self.tell_storage(None);
     }
 
     /// A hash of the current contents.
     pub(super) fn hash(&self) -> u64 {
-        self.see_storage();
-        self.0.hash.get().unwrap_or_else(|| {
+        *self.contents().hash.get_or_init(|| {
             let mut hasher = FxBuildHasher.build_hasher();
             self.for_each_bytes(|bytes| hasher.write(bytes));
-            let hash = hasher.finish();
-            self.0.hash.set(Some(hash));
-            hash
+            hasher.finish()
         })
     }
 
@@ -777,14 +816,13 @@ impl Tensor {
     /// The elements, to read. Drop the guard before anything can write to an alias.
     pub fn elements(&self) -> Ref<'_, Elements> {
         self.see_storage();
-        self.0.elements.borrow()
+        Ref::map(self.0.contents.borrow(), |contents| &contents.elements)
     }
 
     /// The elements, to write in place. The caller must then update the storage ([`Tensor::tell_storage`]).
     fn elements_mut(&self) -> RefMut<'_, Elements> {
         self.see_storage();
-        self.0.hash.set(None);
-        self.0.elements.borrow_mut()
+        RefMut::map(self.0.contents.borrow_mut(), TensorContents::to_write)
     }
 
     /// Writes elements in place, visible to every alias (`EVAL.BYREF`). `written` marks the elements that have a value
@@ -912,6 +950,11 @@ impl Tensor {
         }
     }
 
+    /// Whether it is in no storage, and no element has a value yet.
+    pub(super) fn has_no_values(&self) -> bool {
+        self.0.lodging.get().is_none() && *self.0.values.borrow() == Values::None
+    }
+
     /// Whether it is a different tensor that shares bytes with this one.
     pub fn overlaps(&self, other: &Tensor) -> bool {
         match (self.0.lodging.get(), other.0.lodging.get()) {
@@ -1034,6 +1077,23 @@ mod tests {
         assert_eq!(a.get(3), Some(Scalar::Float(1.5)));
         assert!(!a.set(4, Scalar::Float(0.0)));
         assert!(a.same_as(&b) && !a.same_as(&Tensor::zeros(DataType::FLOAT32, &[2, 2]).unwrap()));
+    }
+
+    #[test]
+    fn a_copy_has_the_contents_until_one_of_the_two_is_written() {
+        let data = TensorData::from_values(DataType::FLOAT32, &[2], &[1.5, 2.5]).unwrap();
+        let a = Tensor::from_data(&data).unwrap();
+        let (b, hash) = (a.copied(), a.hash());
+        assert!(!a.same_as(&b) && b.hash() == hash);
+        assert!(Arc::ptr_eq(&a.to_data().bytes, &data.bytes) && Arc::ptr_eq(&b.to_data().bytes, &data.bytes));
+        assert!(b.set(0, Scalar::Float(3.5)));
+        assert_eq!((a.to_data(), a.hash()), (data.clone(), hash));
+        assert_ne!((b.to_data(), b.hash()), (data.clone(), hash));
+        b.take_contents(a.contents());
+        assert_eq!(b.to_data(), data);
+        // A Boolean is 0 or 1, whatever byte it was.
+        let data = TensorData { dtype: DataType::BOOL, shape: [1].into(), bytes: [2].into() };
+        assert_eq!(*Tensor::from_data(&data).unwrap().to_data().bytes, [1]);
     }
 
     #[test]

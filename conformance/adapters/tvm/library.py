@@ -6,11 +6,13 @@ FILE is a shared library, or a saved executable without compiled functions. `rel
 own machine, and asks this process for each call of a compiled function, by the protocol of `--extern`
 (`conformance/INTERPRETING.md`). The greeting has two fields more: `executable`, as the adapter's question of that name
 gives it, and `keeps`. A call then says which arguments to keep, under which numbers (`keep`), and which are such tensors
-(`kept`). A reply lists the tensors that hold what they held before (`unchanged`) instead of their contents. A function that
-is compiled as a whole consists of a call of the packed function `compiled.NAME`.
+(`kept`), and under which number to keep the first tensor that it changes of at least so many bytes (`keep_changed`); the
+others follow. A reply lists the tensors that hold what they held before (`unchanged`) instead of their contents. A function
+that is compiled as a whole consists of a call of the packed function `compiled.NAME`.
 """
 
 import json
+import math
 import os
 import sys
 
@@ -107,6 +109,7 @@ class Library:
 
     def call(self, function, request):
         from run import read_with_identity
+        from tensors import from_array
 
         arrays, args = self.arrays(request), []
         for number, value in enumerate(request["args"]):
@@ -117,11 +120,16 @@ class Library:
             return {"outcome": "raises", "message": str(error).strip().splitlines()[-1]}
         # All tensors: one that the function wrote may hold what it held before.
         changed, unchanged = [], []
+        keep, least = request.get("keep_changed") or (0, math.inf)
         for number, before in arrays.items():
-            if args[number].numpy().tobytes() == before.tobytes():
+            after = args[number].numpy()
+            if after.tobytes() == before.tobytes():
                 unchanged.append(number)
-            else:
-                changed.append([number, self.values.read(args[number])])
+                continue
+            changed.append([number, {"Tensor": from_array(after)}])
+            if after.nbytes >= least:
+                self.kept[keep] = after
+                keep += 1
         value = {} if result is None else {"value": read_with_identity(result, args)}
         return {"outcome": "returns", "mutated": changed, "unchanged": unchanged, **value}
 

@@ -37,6 +37,7 @@ struct Provider {
 #[derive(Debug, Default)]
 struct KeptTensors {
     numbers: FxHashMap<TensorData, usize>,
+    next: usize,
     bytes: usize,
 }
 
@@ -56,12 +57,29 @@ impl KeptTensors {
                 kept.push((i, *number));
                 *arg = ValueSpec::Object;
             } else if data.bytes.len() >= LARGE_TENSOR && self.bytes + data.bytes.len() <= MOST_BYTES {
-                keep.push((i, self.numbers.len()));
-                self.bytes += data.bytes.len();
-                self.numbers.insert(data.clone(), self.numbers.len());
+                keep.push((i, self.next));
+                self.insert(data);
             }
         }
         [keep, kept]
+    }
+
+    fn insert(&mut self, data: &TensorData) {
+        self.bytes += data.bytes.len();
+        self.numbers.insert(data.clone(), self.next);
+        self.next += 1;
+    }
+
+    /// The number for the first large tensor that a call on these arguments changes, if there is room for all of them.
+    fn of_changed(&self, args: &[ValueSpec]) -> Option<usize> {
+        let bytes: usize = args.iter().flat_map(ValueSpec::tensors).map(|data| data.bytes.len()).sum();
+        (self.bytes + bytes <= MOST_BYTES).then_some(self.next)
+    }
+
+    /// Counts the tensors that the process has changed and kept.
+    fn take(&mut self, changed: &[(usize, ValueSpec)]) {
+        let changed = changed.iter().filter_map(|(_, value)| value.as_tensor());
+        changed.filter(|data| data.bytes.len() >= LARGE_TENSOR).for_each(|data| self.insert(data));
     }
 }
 
@@ -131,6 +149,8 @@ struct ExternCall<'a> {
     args: &'a [ValueSpec],
     /// The tensors to be kept, and those that were.
     kept: Option<[Vec<(usize, usize)>; 2]>,
+    /// The number under which the first changed tensor is to be kept, with at least so many bytes; then the next ones.
+    keep_changed: Option<(usize, usize)>,
 }
 
 struct ExternReply {
@@ -167,6 +187,9 @@ impl Write for ExternCall<'_> {
         ];
         if let Some([keep, kept]) = &self.kept {
             fields.extend([("keep".into(), keep.write()), ("kept".into(), kept.write())]);
+        }
+        if let Some(changed) = &self.keep_changed {
+            fields.push(("keep_changed".into(), changed.write()));
         }
         NodeData::Struct(fields).into()
     }
@@ -317,14 +340,20 @@ impl Provider {
         }
         let id = self.next_id;
         self.next_id += 1;
+        let whole = args.to_vec();
         let kept = self.kept.as_mut().map(|kept| kept.of(args));
-        let call = ExternCall { id, op: "call", function, args, kept };
+        let first = self.kept.as_ref().and_then(|kept| kept.of_changed(&whole));
+        let keep_changed = first.map(|first| (first, LARGE_TENSOR));
+        let call = ExternCall { id, op: "call", function, args, kept, keep_changed };
         self.process.send(json::write(&to_document(&call)));
         match self.process.receive(deadline_in(self.timeout)) {
             Received::Line(line) => {
                 let reply: ExternReply = from_data(&*parse_json(&line)?)?;
                 if reply.id != id {
                     return Err(ExternFault::Protocol(format!("a reply to call {} while call {id} is open", reply.id)));
+                }
+                if let Some(kept) = self.kept.as_mut().filter(|_| keep_changed.is_some()) {
+                    kept.take(&reply.mutated);
                 }
                 Ok(reply)
             }
@@ -414,5 +443,13 @@ mod tests {
         assert_eq!(args, [&given[..3], &[ValueSpec::Object]].concat()[..]);
         let mut args = given;
         assert_eq!(kept.of(&mut args), [vec![], vec![(0, 0), (2, 1), (3, 0)]]);
+        // What a call has changed is kept under the next numbers.
+        let changed = [tensor(3.0, LARGE_TENSOR), tensor(4.0, 1), tensor(5.0, LARGE_TENSOR)];
+        assert_eq!(kept.of_changed(&changed), Some(2));
+        kept.take(&changed.clone().map(|data| (0, data)));
+        let mut args = changed.to_vec();
+        assert_eq!(kept.of(&mut args), [vec![], vec![(0, 2), (2, 3)]]);
+        kept.bytes = MOST_BYTES;
+        assert_eq!(kept.of_changed(&changed), None);
     }
 }

@@ -180,14 +180,16 @@ impl StageRecorder {
         self.compiled_in
     }
 
-    /// Records the stages of a program. `take` receives each one as soon as it is available.
+    /// Records the stages of a program. `meanwhile` is done while TVM starts. `take` receives each stage as soon as it
+    /// is available.
     ///
     /// # Errors
     ///
-    /// If the recorder does not work, or `take` fails.
+    /// If the recorder does not work, or `meanwhile` or `take` fails.
     pub fn record<E: From<StagesError>>(
         &mut self,
         request: &StagesRequest,
+        meanwhile: impl FnOnce() -> Result<(), E>,
         take: impl FnMut(PassStage) -> Result<(), E>,
     ) -> Result<Option<Refusal>, E> {
         let line =
@@ -197,6 +199,7 @@ impl StageRecorder {
             None => LineProcess::start(&self.command, &self.interrupt, MAX_REPLY).map_err(StagesError::from)?,
         };
         process.send(line);
+        meanwhile()?;
         let mut run = RecordedRun { begun: Vec::new(), refusal: None, seconds: None };
         // A process that did not complete its answer is not asked again.
         match run.receive(&mut process, self.patience, take)? {

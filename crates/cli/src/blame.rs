@@ -42,7 +42,7 @@ use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
 use relax_spec::reading;
 use relax_spec::refine::{
-    KeptRuns, RealVerdict, RefineError, Refinement, RefinementVerdict, Settings, missing, refine,
+    KeptRuns, RealVerdict, RefineError, Refinement, RefinementVerdict, Settings, missing, refine, run_ahead,
 };
 use relax_spec::syntax::load::{ExternalForm, SourceRef};
 use relax_spec::syntax::tvmscript::{Dialect, Which, print_module};
@@ -312,7 +312,8 @@ impl Blamer<'_> {
             code: CodeStages::default(),
             is_of_code: false,
         };
-        let refusal = recorder.record(&self.request(dialect), |stage| self.take(&mut record, stage, dialect))?;
+        let ahead = || Ok(self.run_ahead(dialect)?);
+        let refusal = recorder.record(&self.request(dialect), ahead, |stage| self.take(&mut record, stage, dialect))?;
         if refusal.is_none() {
             let name = |blamed: &Blamed| blamed.pass.clone();
             let known = record.blamed.as_ref().map(name);
@@ -320,6 +321,17 @@ impl Blamer<'_> {
             record.is_of_code = record.blamed.as_ref().map(name) != known;
         }
         Ok((record, refusal))
+    }
+
+    /// Runs the program while TVM starts, where its weights are large. The first pass that changes it needs these runs,
+    /// which are kept, and on the same inputs.
+    fn run_ahead(&self, dialect: Dialect) -> Result<(), Failure> {
+        let is_large = linked(&self.source, &self.entry).and_then(largest_size).is_some();
+        if is_large && self.given.is_empty() {
+            // What cannot be run is told of the first pass that is judged.
+            let _ = run_ahead(&mut self.cx(dialect), &self.source, &self.entry, &self.settings()?);
+        }
+        Ok(())
     }
 
     /// The pass to blame: the first whose result is not allowed on ordinary arguments, else the one that causes a
@@ -609,17 +621,22 @@ impl Blamer<'_> {
         let mut last = None;
         // The name of a part follows the name of its pass.
         let names = blamed.split(", ").filter_map(|name| name.rsplit('/').next()).map(str::to_string);
-        let refusal: Option<Refusal> = recorder.record(&self.request(dialect).without(names.collect()), |stage| {
-            let made = module_of(&stage).and_then(Result::ok);
-            // The text of a pass over PrimFuncs is not that of the module.
-            let made = match (&last, stage.prim_funcs) {
-                (Some(program), true) => made.map(|made| with_prim_funcs(program, made)),
-                (None, true) => None,
-                (Some(_) | None, false) => made,
-            };
-            last = made.or(last.take());
-            Ok::<(), Stopped>(())
-        })?;
+        let request = self.request(dialect).without(names.collect());
+        let refusal: Option<Refusal> = recorder.record(
+            &request,
+            || Ok(()),
+            |stage| {
+                let made = module_of(&stage).and_then(Result::ok);
+                // The text of a pass over PrimFuncs is not that of the module.
+                let made = match (&last, stage.prim_funcs) {
+                    (Some(program), true) => made.map(|made| with_prim_funcs(program, made)),
+                    (None, true) => None,
+                    (Some(_) | None, false) => made,
+                };
+                last = made.or(last.take());
+                Ok::<(), Stopped>(())
+            },
+        )?;
         let verdict = match (refusal, last) {
             (Some(refusal), _) => PassVerdict::Open(refusal.message),
             (None, None) => PassVerdict::Unchanged,

@@ -101,6 +101,11 @@ impl RingNumber {
         RingNumber::new(Ok(Residue::invertible(mixed(mixed(seed)))), size, Terms::default())
     }
 
+    /// The number with another size.
+    pub fn sized(self, size: f64) -> RingNumber {
+        RingNumber::new(self.residue(), size, self.terms())
+    }
+
     /// The exact value of a float.
     pub fn of_float(value: f64) -> RingNumber {
         RingNumber::of_constant(value, FloatType::Float64, ConstantReading::Exact)
