@@ -91,9 +91,9 @@ impl KnownArguments {
     pub(super) fn broken(&self, func: &Function, args: &[ValueSpec], constants: &Constants) -> Option<(Name, String)> {
         let limit = self.indices_in_range.then(|| limit_of(args, constants));
         let params = func.params.iter().map(|param| &param.var.name);
-        params.zip(args).find_map(|(name, arg)| {
-            self.of_parameter(name).broken(arg, limit).map(|what| (name.clone(), what))
-        })
+        params
+            .zip(args)
+            .find_map(|(name, arg)| self.of_parameter(name).broken(arg, limit).map(|what| (name.clone(), what)))
     }
 
     /// The arguments, changed as little as possible to have the properties; `None` if that is impossible.

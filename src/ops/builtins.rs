@@ -351,8 +351,8 @@ fn invoke_closure(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> 
     m.call_value(callee, args.to_vec())
 }
 
-/// BUILTIN.CALL_TIR_DYN: a call of a `PrimFunc`, or of what it was compiled to. The last argument is a shape whose sizes
-/// are passed individually.
+/// BUILTIN.CALL_TIR_DYN: a call of a `PrimFunc`, or of what it was compiled to. The last argument is a shape whose
+/// sizes are passed individually.
 fn call_tir_dyn(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     match g.args {
         [Value::PrimFunc(func), args @ ..] => run_prim_func(m, func, &with_sizes(args)?, 0..0).map(|()| Value::unit()),

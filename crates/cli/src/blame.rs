@@ -202,8 +202,8 @@ impl From<Stopped> for Failure {
         match stopped {
             Stopped::Failure(failure) => failure,
             Stopped::Stages(error) => match &error {
-                StagesError::Interrupted | StagesError::TimedOut(_) => Failure::new(Exit::StoppedEarly, error),
-                StagesError::NoPasses(_) => Failure::unreadable(error),
+                StagesError::Interrupted | StagesError::TimedOut(..) => Failure::new(Exit::StoppedEarly, error),
+                StagesError::NoPasses(_) | StagesError::NoSuchPass(_) => Failure::unreadable(error),
                 StagesError::Io(_) | StagesError::Malformed(_) | StagesError::Ended(_) => {
                     Failure::new(Exit::Adapter, error)
                 }
@@ -337,7 +337,7 @@ impl Blamer<'_> {
     fn quietly_blamed(&self, recorder: &mut StageRecorder, dialect: Dialect) -> Result<Option<Blamed>, Failure> {
         match self.record(recorder, dialect) {
             Ok((record, refusal)) => Ok(self.blamed(&record, refusal.as_ref())),
-            Err(Stopped::Stages(StagesError::TimedOut(_))) => Ok(None),
+            Err(Stopped::Stages(StagesError::TimedOut(..))) => Ok(None),
             Err(stopped) => Err(Failure::from(stopped)),
         }
     }
@@ -525,9 +525,8 @@ impl Blamer<'_> {
         let (apart, verdict) = (allowed.is_some(), allowed.unwrap_or(verdict));
         let is_wrong = matches!(verdict, PassVerdict::NotAllowed { .. });
         let made = is_wrong.then(|| print_module(module, Dialect::default()));
-        let slight = self.is_slight(&verdict, |ordinary| {
-            ordinary.judge(&record.last, module, dialect, Some(&stage.pass))
-        })?;
+        let slight =
+            self.is_slight(&verdict, |ordinary| ordinary.judge(&record.last, module, dialect, Some(&stage.pass)))?;
         record.last = module.clone();
         Ok(Judged { slight, apart, made, ..Judged::from(verdict) })
     }
