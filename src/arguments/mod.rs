@@ -103,7 +103,8 @@ impl ArgumentSource {
             Draw { .. } => Casts::of(func),
         };
         let known = casts.sizes(func).into_iter().chain(known.clone()).collect();
-        let mut sizes = SizeDraw::new(&self.constants, known, draw, &mut random).up_to(largest_size(func));
+        let sizes = SizeDraw::new(&self.constants, known, draw, &mut random);
+        let mut sizes = sizes.up_to(largest_size(func)).within_bounds_of(func);
         let own = |param: &Binder| param.annotation.clone().unwrap_or(StructInfo::Object);
         let infos: Vec<StructInfo> =
             func.params.iter().enumerate().map(|(nth, param)| casts.annotation(nth, &param.var, own(param))).collect();
@@ -267,6 +268,9 @@ fn has_many_axes(ndim: Ndim) -> bool {
 /// run.
 const MAX_ELEMENTS: i64 = 1 << 20;
 
+/// The attempt from which on all numbers of a draw are ordinary.
+const TAME: usize = 5;
+
 /// Fills outlines with elements.
 struct Filling<'a> {
     constants: &'a Constants,
@@ -304,7 +308,11 @@ impl<'a> Filling<'a> {
     fn numbers(&mut self, dtype: DataType, count: usize) -> ElementGenerator<'a> {
         let place = self.place;
         self.place.nth += 1;
-        let profile = NumberProfile::of_argument(place, self.flows, &mut self.random);
+        // Of extreme numbers the text may not say what they become.
+        let profile = match self.draw.attempt < TAME {
+            true => NumberProfile::of_argument(place, self.flows, &mut self.random),
+            false => NumberProfile::tame(&mut self.random),
+        };
         let usual = ElementGenerator { constants: self.constants, profile, integers: self.integers(), dtype, place };
         // A single number often decides a branch, and is rarely an index.
         if count == 1 && place.is_at_edge() && self.draw.attempt < 3 && !profile.is_boundless() {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::constants::Constants;
 use super::random::Random;
 use super::{Draw, MAX_ELEMENTS};
-use crate::grammar::{Ndim, PrimExpr, ShapeVar};
+use crate::grammar::{AttrValue, Function, Name, Ndim, PrimExpr, ShapeVar};
 use crate::judge::Cx;
 
 /// Most sizes are taken from these.
@@ -48,6 +48,8 @@ pub(super) struct SizeDraw<'c> {
     special_size: i64,
     /// The largest size that may be chosen.
     most: i64,
+    /// The upper bounds that a function states for its shape variables.
+    bounds: BTreeMap<Name, i64>,
 }
 
 impl<'c> SizeDraw<'c> {
@@ -85,8 +87,25 @@ impl<'c> SizeDraw<'c> {
                 | SizeStrategy::Equal,
             ) => random.below(3),
         };
-        let (taken, last, most) = (Vec::new(), Vec::new(), i64::MAX);
-        SizeDraw { constants, kind, assigned, taken, last, alike, special, special_size, most }
+        let (taken, last, most, bounds) = (Vec::new(), Vec::new(), i64::MAX, BTreeMap::new());
+        SizeDraw { constants, kind, assigned, taken, last, alike, special, special_size, most, bounds }
+    }
+
+    /// The same, within the bounds that the function states for its shape variables. Its memory may be planned for
+    /// them.
+    pub(super) fn within_bounds_of(self, func: &Function) -> SizeDraw<'c> {
+        let Some(AttrValue::Dict(stated)) = func.attrs.get("tir_var_upper_bound") else { return self };
+        let bound = |value: &AttrValue| match value {
+            AttrValue::Int(bound) | AttrValue::Prim(PrimExpr::IntImm(bound)) => Some(*bound),
+            _ => None,
+        };
+        let stated = stated.iter().filter_map(|(name, value)| Some((name.clone(), bound(value)?)));
+        let bounds: BTreeMap<Name, i64> = stated.collect();
+        let mut assigned = self.assigned;
+        for (var, size) in &mut assigned {
+            *size = bounds.get(&var.name).map_or(*size, |bound| (*size).min(*bound));
+        }
+        SizeDraw { bounds, assigned, ..self }
     }
 
     /// The same, with sizes up to this one.
@@ -99,7 +118,8 @@ impl<'c> SizeDraw<'c> {
         for dim in dims {
             dim.for_each_var(|v| {
                 if !self.assigned.contains_key(v) {
-                    let size = self.any_size(random);
+                    let bound = self.bounds.get(&v.name).copied().unwrap_or(i64::MAX);
+                    let size = self.any_size(random).min(bound);
                     self.assigned.insert(v.clone(), size);
                 }
             });

@@ -213,3 +213,29 @@ fn ordinary_arguments_have_elements_and_no_zeros_among_integers() {
     let ordinary = drawn(&KnownArguments { ordinary: true, ..KnownArguments::default() });
     assert!(ordinary.len() > 200 && ordinary.iter().all(|args| are_ordinary(args)), "{}", ordinary.len());
 }
+
+#[test]
+fn sizes_are_within_the_bounds_that_a_function_states() {
+    let text = "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((\"n\", \"m\"), \"float32\")):\n        \
+                R.func_attr({\"tir_var_upper_bound\": {\"n\": 5}})\n        return R.full(R.shape([64]), x, \"float32\")\n";
+    let module = parse_module(text).unwrap();
+    let arguments = ArgumentSource::of(&[&module], 0, 1 << 30);
+    let main = linked(&module, "main").unwrap();
+    let drawn = (0..100).filter_map(|index| arguments.for_function(main, &BTreeMap::new(), Draw { index, attempt: 0 }));
+    let all: Vec<Vec<ValueSpec>> = drawn.chain(arguments.related(main)).chain(arguments.directed(main)).collect();
+    let shapes: Vec<Vec<u64>> = all.iter().map(|args| tensor(&args[0]).shape.to_vec()).collect();
+    assert!(shapes.iter().all(|shape| shape[0] <= 5) && shapes.iter().any(|shape| shape[1] > 60), "{shapes:?}");
+}
+
+#[test]
+fn numbers_become_ordinary_where_others_do_not_suit() {
+    let module = module("x: R.Tensor((8,), \"float32\")", "R.astype(x, \"int8\")");
+    let arguments = ArgumentSource::of(&[&module], 0, 1 << 30);
+    let main = linked(&module, "main").unwrap();
+    let fits = |index, attempt| {
+        let args = arguments.for_function(main, &BTreeMap::new(), Draw { index, attempt }).unwrap();
+        let data = crate::value::Tensor::from_data(tensor(&args[0])).unwrap();
+        (0..data.len()).all(|i| matches!(data.get(i), Some(crate::value::Scalar::Float(x)) if x.abs() < 128.0))
+    };
+    assert!((0..40).any(|index| !fits(index, 0)) && (0..40).all(|index| fits(index, 7)));
+}

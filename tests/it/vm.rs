@@ -1,7 +1,9 @@
 //! The virtual machine: its outcomes are those of the evaluator, and faults of executables are reported with their
 //! position.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use ask::conformance;
 use ask::executables::OnMachine;
@@ -22,8 +24,8 @@ use relax_spec::refine::{
 };
 use relax_spec::syntax::load;
 use relax_spec::syntax::tvmscript::parse_module;
-use relax_spec::value::{ValueSpec, from_specs, to_spec_with_identity};
-use relax_spec::vm::{self, Builtin, Callee, CompileStage, Executable, TvmExecutable};
+use relax_spec::value::{Returned, ValueSpec, from_specs, to_spec_with_identity};
+use relax_spec::vm::{self, Builtin, Callee, CompileStage, Executable, TvmExecutable, TvmFunction};
 
 fn files(directory: &str) -> Vec<PathBuf> {
     let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(directory);
@@ -643,6 +645,28 @@ fn executables_of_tvm_are_judged_against_their_program() {
             "{verdict:?}"
         );
     }
+}
+
+/// A compiled `PrimFunc` is an entry of the function table like any other, and `call_tir_dyn` gives it the sizes.
+#[test]
+fn a_compiled_function_is_called_with_sizes() {
+    let text = "@main:\n  call  vm.builtin.call_tir_dyn in: f[kernel], %0, %1 dst: %void\n  ret   %0\n";
+    let functions = vec![TvmFunction { name: "main".into(), params: 2, registers: 2 }];
+    let made = TvmExecutable { text: text.into(), functions, constants: Vec::new(), prim_funcs: String::new() };
+    let executable = vm::import(&made).unwrap();
+    assert_eq!(vm::verify(&executable), []);
+    let mut registry = prelude();
+    let given = Rc::new(RefCell::new(Vec::new()));
+    let seen = given.clone();
+    registry.register("kernel", true, move |_, args| {
+        seen.borrow_mut().extend(args.iter().map(ToString::to_string));
+        Ok(Returned::Nothing)
+    });
+    let args = from_specs(&[ValueSpec::Int(7), ValueSpec::Shape(vec![2, 3])], &registry).unwrap();
+    let options = vm::VmOptions::new(registry);
+    let run = vm::run(&mut Cx::new(), &executable, "main", args, &options);
+    assert!(matches!(run.outcome, Ending::Value(_)), "{:?}", run.outcome);
+    assert_eq!(*given.borrow(), ["7", "2", "3"]);
 }
 
 fn judged(program: &IrModule, made: &TvmExecutable) -> RefinementVerdict {

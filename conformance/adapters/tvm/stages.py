@@ -10,14 +10,16 @@ The answer to a request is several lines:
 * `{"begin": PASS}` and then `{"pass": PASS}`, with the text of the module if the pass changed it;
 * `{"error": MESSAGE, "pass": PASS}` where TVM refuses the program, and then `{"without": [PASS]}`, which names the
   passes without which it does not;
+* `{"unknown": MESSAGE}` if there is no such pass, and nothing runs;
 * `{"done": true}` at the end, with the `seconds` that TVM took: for passes and generation of code, not for records.
 
-A pass that is asked for by its name runs behind those that it needs. A pipeline that ends with `AttachGlobalSymbol` is
-followed by the generation of code. Its passes over PrimFuncs have lines with `"prim_funcs": true` and a text of these
-functions alone; those behind `SplitHostDevice` are only named. Then the process can be asked for the code, as
-`library.py` can for that in a file.
+A pass that is asked for by its name runs behind those that it needs. A pipeline with `VMShapeLower` that ends with
+`AttachGlobalSymbol` is followed by the generation of code. Its passes over PrimFuncs have lines with `"prim_funcs": true`
+and a text of these functions alone; those behind `SplitHostDevice` are only named. Then the process can be asked for the
+code, as `library.py` can for that in a file.
 """
 
+import inspect
 import json
 import os
 import re
@@ -129,16 +131,36 @@ def made(name, arguments):
     if name in PIPELINES:
         return relax.get_pipeline(name)
     if ".py:" in name:
-        file, _, name = name.rpartition(":")
-        # A file imports those beside it.
-        sys.path.append(os.path.dirname(os.path.abspath(file)))
-        found = runpy.run_path(file)[name]
-        return found if isinstance(found, tvm.ir.transform.Pass) else found()
+        return made_in(*name.rsplit(":", 1))
     for place in (relax.transform, relax.backend):
         if hasattr(place, name):
             positional, keywords = arguments_of(name, arguments)
             return getattr(place, name)(*positional, **keywords)
-    raise ValueError(f"this release has no pass {name}")
+    raise NoSuchPass(f"this release has no pass {name}")
+
+
+def made_in(file, name):
+    """The pass of a file: one, what makes one, or a function of a module, or of a module and a context."""
+    import tvm
+
+    # A file imports those beside it.
+    sys.path.append(os.path.dirname(os.path.abspath(file)))
+    if not os.path.exists(file):
+        raise NoSuchPass(f"there is no file {file}")
+    found = runpy.run_path(file).get(name)
+    if not callable(found):
+        raise NoSuchPass(f"{file} has no pass {name}")
+    if isinstance(found, tvm.ir.transform.Pass):
+        return found
+    params = inspect.signature(found).parameters.values() if inspect.isfunction(found) else ()
+    needed = [param for param in params if param.default is param.empty and param.kind != param.VAR_KEYWORD]
+    if not needed:
+        return found()
+
+    def run(*args):
+        return found(*args[: len(needed)])
+
+    return tvm.transform.module_pass(run, opt_level=0, name=name)
 
 
 def steps_of(request):
@@ -149,6 +171,10 @@ def steps_of(request):
         steps += [(name, made(name, None)) for name in NEEDED.get(step["name"], ()) if name not in known]
         steps.append((step["name"].rpartition(":")[2], made(step["name"], step.get("arguments"))))
     return steps
+
+
+class NoSuchPass(ValueError):
+    """A request for a pass that there is not."""
 
 
 class Run:
@@ -259,7 +285,7 @@ class Run:
             for self.step, run in steps:
                 if str(run.info.name) not in self.disabled:
                     mod = run(mod)
-            if steps[-1][0] in ("default", "target", LAST) and self.request.get("exec") != "none":
+            if is_lowered([name for name, _ in steps]) and self.request.get("exec") != "none":
                 self.generate_code(mod)
         self.took = time.perf_counter() - begin
 
@@ -283,6 +309,11 @@ class Run:
         return CODE_GENERATION if names[0] == CODE_GENERATION else self.label(names[-1])
 
 
+def is_lowered(names):
+    """Whether code is generated behind the steps. For operators that are not lowered there is none."""
+    return names[-1] in ("default", "target") or names[-1] == LAST and "VMShapeLower" in names
+
+
 def answer(request, tell):
     mod = None
     run = Run(request, tell)
@@ -293,6 +324,9 @@ def answer(request, tell):
         name, mod = read(request)
         tell({"pass": name, **told(mod, request)})
         run.run(mod)
+    except NoSuchPass as error:
+        tell({"unknown": str(error)})
+        return None
     except Exception as error:  # whatever TVM raises
         message = f"{type(error).__name__}: {telling(str(error))}"
         tell({"error": message, "pass": run.refusing(), "left": not_lowered(message)})

@@ -111,6 +111,9 @@ enum StageLine {
     Without {
         without: Vec<String>,
     },
+    Unknown {
+        unknown: String,
+    },
     Stage(PassStage),
     Done {
         #[serde(rename = "done")]
@@ -126,6 +129,9 @@ pub enum StagesError {
     /// An adapter that does not run passes.
     #[error("only a release of TVM runs passes, and `{0}` is none")]
     NoPasses(String),
+    /// A pass that the release does not have, or no arguments for it.
+    #[error("{0}")]
+    NoSuchPass(String),
     /// The process cannot be started.
     #[error("{0}")]
     Io(#[from] std::io::Error),
@@ -135,9 +141,9 @@ pub enum StagesError {
     /// A line that is not a stage.
     #[error("the recorder of passes wrote `{0}`")]
     Malformed(String),
-    /// No line came in time.
-    #[error("no pass ended within {0} s")]
-    TimedOut(u64),
+    /// A pass, or the recorder before the first one, did not end in so many seconds.
+    #[error("{0} did not end within {1} s")]
+    TimedOut(String, u64),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -223,7 +229,7 @@ impl StageRecorder {
             Received::Line(line) => SavedLibrary::of_process(&self.command, process, &line, self.patience)
                 .map_err(|error| StagesError::Malformed(error.to_string())),
             Received::Malformed(message) => Err(StagesError::Malformed(message)),
-            Received::TimedOut => Err(StagesError::TimedOut(self.patience.as_secs())),
+            Received::TimedOut => Err(timed_out(None, self.patience)),
             Received::Interrupted => Err(StagesError::Interrupted),
             Received::Ended => Err(StagesError::Ended(process.last_stderr())),
         }
@@ -233,6 +239,11 @@ impl StageRecorder {
     pub fn give_back(&mut self, library: SavedLibrary) {
         self.process = library.release();
     }
+}
+
+/// The error if a pass that has begun does not end.
+fn timed_out(pass: Option<&String>, patience: Duration) -> StagesError {
+    StagesError::TimedOut(pass.map_or("the recorder of passes".to_string(), Clone::clone), patience.as_secs())
 }
 
 /// The state of a run of the passes.
@@ -259,7 +270,7 @@ impl RecordedRun {
                 Received::Malformed(message) => return Err(StagesError::Malformed(message).into()),
                 // After a refusal, the rest of the answer would only list further refusals.
                 Received::TimedOut | Received::Ended if self.refusal.is_some() => return Ok(false),
-                Received::TimedOut => return Err(StagesError::TimedOut(patience.as_secs()).into()),
+                Received::TimedOut => return Err(timed_out(self.begun.last(), patience).into()),
                 Received::Interrupted => return Err(StagesError::Interrupted.into()),
                 Received::Ended if is_silent => return Err(StagesError::Ended(process.last_stderr()).into()),
                 Received::Ended => {
@@ -283,6 +294,7 @@ impl RecordedRun {
                 Ok(StageLine::Without { without }) => {
                     self.refusal.iter_mut().for_each(|refusal| refusal.without.clone_from(&without));
                 }
+                Ok(StageLine::Unknown { unknown }) => return Err(StagesError::NoSuchPass(unknown).into()),
                 Ok(StageLine::Done { seconds, .. }) => {
                     self.seconds = seconds;
                     return Ok(true);

@@ -206,8 +206,8 @@ impl From<Stopped> for Failure {
         match stopped {
             Stopped::Failure(failure) => failure,
             Stopped::Stages(error) => match &error {
-                StagesError::Interrupted | StagesError::TimedOut(_) => Failure::new(Exit::StoppedEarly, error),
-                StagesError::NoPasses(_) => Failure::unreadable(error),
+                StagesError::Interrupted | StagesError::TimedOut(..) => Failure::new(Exit::StoppedEarly, error),
+                StagesError::NoPasses(_) | StagesError::NoSuchPass(_) => Failure::unreadable(error),
                 StagesError::Io(_) | StagesError::Malformed(_) | StagesError::Ended(_) => {
                     Failure::new(Exit::Adapter, error)
                 }
@@ -356,7 +356,7 @@ impl Blamer<'_> {
     fn quietly_blamed(&self, recorder: &mut StageRecorder, dialect: Dialect) -> Result<Option<Blamed>, Failure> {
         match self.record(recorder, dialect) {
             Ok((record, refusal)) => Ok(self.blamed(&record, refusal.as_ref())),
-            Err(Stopped::Stages(StagesError::TimedOut(_))) => Ok(None),
+            Err(Stopped::Stages(StagesError::TimedOut(..))) => Ok(None),
             Err(stopped) => Err(Failure::from(stopped)),
         }
     }

@@ -181,6 +181,7 @@ WRONG = {
         (r"f_red\[v_ax0\] = (f_red\[v_ax0\] \+ .*)", r'f_red[v_ax0] = T.Cast("float32", T.Cast("float16", \1))'),
     ),
     "reads_along_the_wrong_axis": ("values", LOWERED, (r"= d\[v_ax1, v_ax0\]", "= d[v_ax0, v_ax1]")),
+    "scales_otherwise": ("lengths", LOWERED, (r"\* T\.float32\(0\.5\)", "* T.float32(0.25)")),
     "takes_another_extent": ("symbols", LOWERED, (r"in T\.grid\(n, m\)", "in T.grid(n, n)")),
     # Memory.
     "overwrites_what_is_needed": (
