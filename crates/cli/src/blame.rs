@@ -274,11 +274,19 @@ impl Blamer<'_> {
         if refusal.is_none() {
             self.tell("the whole pipeline", &Judged { took: begin.elapsed(), ..Judged::from(whole.clone()) })?;
         }
+        // What shows only on the input on which all passes together are wrong is due to one of them all the same.
+        let blamed_on = match (&whole, &record.blamed) {
+            (PassVerdict::NotAllowed { input, .. }, None) if self.given.is_empty() => {
+                let other = self.with((*self.source).clone(), vec![input.clone()], self.steps.clone());
+                other.quietly_blamed(&mut recorder, dialect)?
+            }
+            (_, _) => None,
+        };
         // The generated code is not a part of the last module.
         if let Some(pass) = record.blamed.as_ref().filter(|_| refusal.is_none() && !record.is_of_code) {
             self.confirm(&mut recorder, dialect, &pass.pass)?;
         }
-        let blamed = self.blamed(&record, refusal.as_ref());
+        let blamed = self.blamed(&record, refusal.as_ref()).or(blamed_on);
         let times = Times::of(compiled, recorder.waited(), begun.elapsed());
         let exit = self.conclude(blamed.as_ref(), record.any_open, refusal.as_ref(), &whole, times)?;
         if let (Some(questions), Some(blamed)) = (self.args.reduce, &blamed) {
@@ -296,7 +304,7 @@ impl Blamer<'_> {
         self.kept.keep(&self.source);
         let properties = Properties::of(&mut self.cx(dialect), &self.source);
         if let Some(fault) = properties.fault().filter(|_| self.tells && self.args.format == ReportFormat::Human) {
-            print(&format!("  the program is not well-formed: {fault}\n")).map_err(Failure::from)?;
+            print(&format!("  the program is not well-formed: {fault}\n"))?;
         }
         let mut record = PassRecord {
             last: self.source.clone(),

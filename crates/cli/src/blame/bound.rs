@@ -1,5 +1,6 @@
 //! The program as some passes are asked to take it: with parameters or sizes of its entry bound (`BindParams`,
-//! `BindSymbolicVars`), or in the mode of training or of inference (`DecomposeOpsForTraining`, `DecomposeOpsForInference`).
+//! `BindSymbolicVars`), or in the mode of training or of inference (`DecomposeOpsForTraining`,
+//! `DecomposeOpsForInference`).
 
 use std::collections::BTreeMap;
 
