@@ -60,11 +60,11 @@ impl Parser<'_> {
                 out.push(self.launch_thread(target, call, after)?);
                 return Ok(true);
             }
+            (py::Expr::Name(target), Some(("decl_buffer" | "Buffer", call))) => self.decl(target, call, out)?,
             (py::Expr::Name(target), Some((name, call))) if is_alloc(name) => {
                 let buffer = self.alloc(target, call)?;
                 out.push(Stmt::Alloc(buffer));
             }
-            (py::Expr::Name(target), Some(("decl_buffer", call))) => self.decl(target, call, out)?,
             (py::Expr::Name(target), Some(("match_buffer", call))) => {
                 let buffer = self.match_param(target, call)?;
                 self.define(&buffer.name.clone(), ParsedName::Buffer(Rc::new(buffer)));
@@ -577,7 +577,7 @@ fn view(e: &py::Expr) -> Option<(&py::Expr, &py::ExprCall)> {
 }
 
 fn is_alloc(name: &str) -> bool {
-    matches!(name, "Buffer" | "alloc_buffer" | "alloc_local" | "alloc_shared" | "sblock_alloc_buffer")
+    matches!(name, "alloc_buffer" | "alloc_local" | "alloc_shared" | "sblock_alloc_buffer")
 }
 
 fn scalar_store(buffer: &Buffer, index: DataType, value: Expr, span: Span) -> Stmt {
