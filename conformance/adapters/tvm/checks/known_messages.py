@@ -44,6 +44,12 @@ def shuffles_unknown_channels(_found, program):
     return any(len(dims) >= 3 and not dims[-3].isdigit() for dims in sizes)
 
 
+def measures_a_scalar(_found, program):
+    """Whether the program calls `size` on a parameter without axes."""
+    measured = re.findall(r"R\.size\((\w+)", program or "")
+    return any(re.search(rf"\b{name}: R\.Tensor\(\(\),", program) for name in measured)
+
+
 def is_a_sampled_image(found, program):
     """Whether the variable that is named is bound to a call of `image.grid_sample`."""
     return re.search(rf"\b{found[1]}\b[^\n=]*= R\.image\.grid_sample\(", program or "") is not None
@@ -79,6 +85,10 @@ REDUCTIONS = (
     r"|nn\.cross_entropy_with_logits|nn\.nll_loss|nn\.attention\w*|grad\.\w+|vision\.\w+"
 )
 UNWRITTEN = r"at (`\w+`|the end of the run) a tensor is read that was not written in every element$"
+NEVER_WRITTEN = (
+    r"^code generation: the source fails (outside of DataflowBlocks, the target gives a value: |with `)"
+    r"the tensor of `\w+` in the storage of `\w+` is read at .*, and byte \d+ of the storage was never written \[MEM"
+)
 #: A broken contract.
 CONTRACT = r'\{"contract": "%s", "message": "'
 #: What a message says -> what it and the program have to say besides, and the folder, or the reason why there is none.
@@ -144,13 +154,14 @@ MESSAGES = [
         calls(REDUCTIONS),
         "sum-of-nothing-unwritten",
     ),
+    (r"^LegalizeOps: the source .*does what is undefined: " + UNWRITTEN, measures_a_scalar, "size-of-a-scalar"),
     (
         # What the compiled code makes of memory that is not there says nothing of code generation.
-        r"^code generation: the source fails (outside of DataflowBlocks, the target gives a value: |with `)"
-        r"the tensor of `\w+` in the storage of `\w+` is read at .*, and byte \d+ of the storage was never written \[MEM",
+        NEVER_WRITTEN,
         calls(REDUCTIONS),
         "sum-of-nothing-unwritten",
     ),
+    (NEVER_WRITTEN, measures_a_scalar, "size-of-a-scalar"),
     (
         r"^LegalizeOps: .*the target does what is undefined: @conv[123]d_transpose\d*: dimension \d+ is -\d+, which is negative",
         always,

@@ -186,6 +186,7 @@ def contract(name, message, rule):
 
 
 UNDEFINED = "the source gives a value, the target does what is undefined"
+SIZE = 'def main(x: R.Tensor(({}), dtype="float32")):\n    y = R.size(x)'
 UNWRITTEN = "a tensor is read that was not written in every element"
 OUTSIDE_SIZE = '    def main(x: R.Tensor((2, "n5", "n6"))):\n        def f(y: R.Tensor((n7,))):'
 SEGFAULT = "TVM's process ended: signal 11 (SIGSEGV)"
@@ -202,6 +203,7 @@ KNOWN = [
         "found 1 [SI.MATCHCAST.TENSOR.EVAL]",
         "",
     ),
+    ("size-of-a-scalar", "LegalizeOps", f"{UNDEFINED}: at `v3` {UNWRITTEN}", SIZE.format("")),
     ("sum-of-nothing-unwritten", "LegalizeOps", f"{UNDEFINED}: at `v3` {UNWRITTEN}", "y = R.sum(x, axis=0)"),
     ("scan-along-nothing", "LegalizeOps", f"{UNDEFINED}: @cumsum: division of 0 by zero", "y = R.cumsum(x, axis=0)"),
     (
@@ -312,6 +314,7 @@ KNOWN = [
 UNKNOWN = [
     # Nothing in the program reduces anything.
     ("LegalizeOps", f"{UNDEFINED}: at `v3` {UNWRITTEN}", "y = R.add(x, x)"),
+    ("LegalizeOps", f"{UNDEFINED}: at `v3` {UNWRITTEN}", SIZE.format("2,")),
     # A pass that lowers no reduction.
     ("DispatchSampling", f"{UNDEFINED}: at `v3` {UNWRITTEN}", "y = R.sum(x, axis=0)"),
     ("FuseTIR", f"{UNDEFINED}: at `v3` {UNWRITTEN}", "y = R.sum(x, axis=0)"),
