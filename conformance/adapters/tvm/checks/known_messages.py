@@ -105,6 +105,7 @@ MESSAGES = [
         always,
         "unused-call-outside-of-blocks",
     ),
+    (r"^FuseTIRInner: .*func_info_\.global_name != \"fused\"", always, "projections-alone-in-a-function"),
     (
         r"^RemoveUnusedParameters: the source fails[\w ]*, the target gives a value: parameter \w+: .*\[SI\.MATCHCAST",
         always,

@@ -203,6 +203,7 @@ KNOWN = [
         "found 1 [SI.MATCHCAST.TENSOR.EVAL]",
         "",
     ),
+    ("projections-alone-in-a-function", "FuseTIRInner", 'Check failed: (func_info_.global_name != "fused") is false:', ""),
     ("size-of-a-scalar", "LegalizeOps", f"{UNDEFINED}: at `v3` {UNWRITTEN}", SIZE.format("")),
     ("sum-of-nothing-unwritten", "LegalizeOps", f"{UNDEFINED}: at `v3` {UNWRITTEN}", "y = R.sum(x, axis=0)"),
     ("scan-along-nothing", "LegalizeOps", f"{UNDEFINED}: @cumsum: division of 0 by zero", "y = R.cumsum(x, axis=0)"),
