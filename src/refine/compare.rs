@@ -810,8 +810,8 @@ fn packed_functions(
     if let Some(name) = assumed.keys().find(|name| !missing.contains(*name)) {
         return Err(RefineError::Assumed(name.clone()));
     }
-    let program = settings.origin.as_deref().unwrap_or(source);
-    unknown::register(&mut registry, missing.iter().cloned(), assumed, (edition, program));
+    let programs: Vec<&IrModule> = settings.origin.as_deref().into_iter().chain([source]).collect();
+    unknown::register(&mut registry, missing.iter().cloned(), assumed, (edition, &programs));
     Ok((registry, missing.into_iter().collect()))
 }
 

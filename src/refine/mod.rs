@@ -99,7 +99,7 @@ pub struct Settings {
     /// The assumptions about packed functions that the registry does not have; `None` if a call of one is an error of
     /// the run (`EVAL.EXTERNFUNC.MISSING`).
     pub unknown: Option<BTreeMap<Name, Assumption>>,
-    /// The program whose calls say what such functions are; the source if it is `None`. A pass does not leave it there.
+    /// The program whose calls say what such functions are, in front of the source: a pass does not leave it there.
     pub origin: Option<Rc<IrModule>>,
 }
 

@@ -104,6 +104,11 @@ impl CalledFunctions {
         called
     }
 
+    /// Whether there is a call of a function.
+    fn names(&self, name: &Name) -> bool {
+        [&self.pure, &self.impure, &self.others].iter().any(|names| names.contains(name))
+    }
+
     /// What is assumed of a function by default.
     fn assumption(&self, name: &Name) -> Assumption {
         let is_alone = !self.others.contains(name);
@@ -166,16 +171,17 @@ fn is_of_pure_functions(operator: &str) -> bool {
     matches!(operator, "relax.call_pure_packed" | "relax.call_inplace_packed")
 }
 
-/// Registers the replacements of these functions. One that the program says to be pure, or to write its last arguments,
+/// Registers the replacements of these functions. One that the first of the programs which names it says to be pure, or to write its last arguments,
 /// does so in the target, however it is called there, unless something else is assumed of it.
 pub(super) fn register(
     registry: &mut Registry,
     names: impl Iterator<Item = Name>,
     assumed: &BTreeMap<Name, Assumption>,
-    (edition, program): (Edition, &IrModule),
+    (edition, programs): (Edition, &[&IrModule]),
 ) {
-    let said = CalledFunctions::of(edition, program);
+    let said: Vec<CalledFunctions> = programs.iter().map(|program| CalledFunctions::of(edition, program)).collect();
     for name in names {
+        let Some(said) = said.iter().find(|said| said.names(&name)).or(said.last()) else { continue };
         let by_default = said.assumption(&name);
         let given = assumed.get(&name).cloned();
         let assumption = given.map(|given| Assumption { outputs: by_default.outputs, ..given }).unwrap_or(by_default);

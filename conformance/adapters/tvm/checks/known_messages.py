@@ -39,8 +39,7 @@ def sizes_of_the_outside(found, program):
 def shuffles_unknown_channels(_found, program):
     """Whether the program calls `nn.pixel_shuffle` on a parameter whose channels are no constant."""
     shuffled = re.findall(r"R\.nn\.pixel_shuffle\((\w+)", program or "")
-    shapes = [re.search(rf"\b{name}: R\.Tensor\(\(([^)]*)\)", program) for name in shuffled]
-    sizes = [shape[1].split(", ") for shape in shapes if shape]
+    sizes = [shape.split(", ") for name in shuffled for shape in re.findall(rf"\b{name}: R\.Tensor\(\(([^)]*)\)", program)]
     return any(len(dims) >= 3 and not dims[-3].isdigit() for dims in sizes)
 
 
