@@ -171,8 +171,9 @@ fn is_of_pure_functions(operator: &str) -> bool {
     matches!(operator, "relax.call_pure_packed" | "relax.call_inplace_packed")
 }
 
-/// Registers the replacements of these functions. One that the first of the programs which names it says to be pure, or to write its last arguments,
-/// does so in the target, however it is called there, unless something else is assumed of it.
+/// Registers the replacements of these functions. The first of the programs that calls one says what it is: if it is
+/// pure there, or writes its last arguments, it does so in the target, however it is called there, unless something
+/// else is assumed of it.
 pub(super) fn register(
     registry: &mut Registry,
     names: impl Iterator<Item = Name>,
