@@ -180,6 +180,9 @@ fn diverging(
         return more_defined(cx, source, target, agreement);
     }
     match (error, &target.outcome) {
+        (Some(before), after) if is_unreadable(before.rule) && !fails_by(after, before.rule) => {
+            RefinementVerdict::Undecided(format!("the source is unspecified: {before}"))
+        }
         (Some(before), Ending::Error(after)) => same_error(cx, source, target, before, after, agreement),
         (Some(before), Ending::Value(_)) => {
             let message = format!("the source fails outside of DataflowBlocks, the target gives a value: {before}");
@@ -222,6 +225,15 @@ fn may_change_divergence(cx: &mut Cx, source: &Observed, error: Option<&RuntimeE
         ])
     };
     may_change.is_some()
+}
+
+/// MEM.UNWRITTEN, MEM.OVERWRITTEN, MEM.RELEASED: whether what is read is no value. No implementation has to notice that.
+fn is_unreadable(rule: Rule) -> bool {
+    [rule!("MEM.UNWRITTEN"), rule!("MEM.OVERWRITTEN"), rule!("MEM.RELEASED")].contains(&rule)
+}
+
+fn fails_by(outcome: &Ending<ValueSpec>, rule: Rule) -> bool {
+    matches!(outcome, Ending::Error(error) if error.rule == rule)
 }
 
 fn is_cast(rule: Rule) -> bool {

@@ -221,6 +221,23 @@ fn nothing_is_said_of_unspecified_programs() {
     assert!(runs.get() > 0);
 }
 
+/// MEM.UNWRITTEN: what makes the mistake is to blame, and no later step.
+#[test]
+fn nothing_is_said_of_what_reads_memory_that_was_not_written() {
+    let of = |value: &str| {
+        format!(
+            "        s = R.memory.alloc_storage(R.shape([64]), 0, \"global\", \"uint8\")
+        t = R.memory.alloc_tensor(s, 0, R.shape([2]), \"float32\")
+        return {value}\n"
+        )
+    };
+    let (source, value) = (of("R.add(t, t)"), of("R.const([1, 2], \"float32\")"));
+    assert!(matches!(compare(X, &source, &value).verdict, RefinementVerdict::Undecided(_)));
+    // The same mistake again is none of the step.
+    assert!(matches!(compare(X, &source, &of("t")).verdict, RefinementVerdict::Vacuous(_)));
+    broken(X, &value, &source);
+}
+
 /// TVM lowers `R.inspect.tensor_byte_offset`, which gives a uint64, to a function that gives an int64.
 #[test]
 fn a_boxed_integer_is_a_number_of_any_data_type() {

@@ -41,6 +41,8 @@ NEEDED = {
 #: Passes that only run others.
 CONTAINERS = re.compile(r"sequential|_pipeline$|^pipeline$|^zero_pipeline|^default_build", re.IGNORECASE)
 PIPELINES = ("zero", "default", "target")
+#: The line that TVM writes behind a printed expression with constants.
+OMITTED = "# Metadata omitted"
 #: What makes the first module of a program.
 FIRST = "Normalize"
 #: The last pass before the generation of code.
@@ -340,7 +342,7 @@ def telling(text):
     """The line of a message that says what is wrong: the last one, or the first where the last one points or is left out.
 
     A short message whose last line is what another one announces is told whole."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip() and OMITTED not in line]
     if len(lines) in (2, 3) and lines[-2].endswith(":"):
         return " ".join(lines)
     is_silent = not lines or not set(lines[-1]) - set("|^~ ") or "lines skipped" in lines[-1]

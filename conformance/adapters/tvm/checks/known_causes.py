@@ -19,6 +19,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+from killed import is_killed_under_another_name
 from known_messages import by_message
 
 ADAPTER = Path(__file__).resolve().parent.parent
@@ -133,17 +134,23 @@ def some_bins(attribute):
 def of_small_scores(call):
     """Where a mask is causal, the scores are not far below zero."""
     is_causal = any(given.arg == "causal_mask" and ast.unparse(given.value) != "None" for given in call.keywords)
-    return operands(FINITE, 0, 1)(call) if is_causal else call
+    return operands(FINITE, 0, 1, 3)(call) if is_causal else call
 
 
-def permuted(call):
-    """A pool with its result in another layout is one whose axes are permuted behind it."""
+def transformed(call):
+    """A pool with its result in another layout is one whose elements change places behind it."""
     given = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}
     layout = given.get("layout") or {"1": "NCW", "2": "NCHW", "3": "NCDHW"}[ast.unparse(call.func)[-2]]
-    axes = [layout.find(axis) for axis in given.get("out_layout") or layout]
-    permutation = ast.parse(f"R.permute_dims(x, axes={axes})", mode="eval").body
-    permutation.args = [without("out_layout")(call)]
-    return permutation if -1 not in axes else call
+    before, after = (dict(map(reversed, re.findall(r"(\d*)(\w)", name))) for name in (layout, given.get("out_layout") or layout))
+    if {axis.upper() for axis in before} != {axis.upper() for axis in after}:
+        return call
+    # A place along an axis that is split is that of its part, and the place in the part.
+    of_parts = lambda axis: f"{axis} * {before[axis.lower()]} + {axis.lower()}" if axis.lower() in before else axis
+    place = lambda axis: f"({of_parts(axis.upper())}) {'%' if axis.islower() else '//'} {after.get(axis.lower(), 1)}"
+    places = f"T.index_map(lambda {', '.join(before)}: ({', '.join(map(place, after))}))"
+    made = ast.parse(f"R.layout_transform(x, index_map={places})", mode="eval").body
+    made.args = [without("out_layout")(call)]
+    return made
 
 
 def in_the_type_of_the_result(call):
@@ -223,7 +230,7 @@ CAUSES = [
     (
         "no operator of a pool has a lowering for another layout of the result (ops/nn.avg_pool2d-8-exact in the ledger)",
         r"nn\.(adaptive_)?(max|avg)_pool[123]d",
-        permuted,
+        transformed,
         AVOID,
     ),
     (
@@ -234,12 +241,14 @@ CAUSES = [
     ),
     ("causal-attention-of-negative-scores", r"nn\.attention(_bias)?", of_small_scores, AVOID),
     ("multibox-of-a-large-size", "vision.multibox_transform_loc", operands(FINITE, 1), AVOID),
-    ("killed-under-another-name", "match_cast", by("{0}"), AVOID),
+    ("topk-of-a-short-axis", "topk", with_attribute("k", 0), AVOID),
     ("suppression-of-float64", "vision.all_class_non_max_suppression", operands('R.astype({0}, "float32")', 0, 1), AVOID),
     ("suppression-of-fewer-boxes", "vision.all_class_non_max_suppression", by(ROWS), AVOID),
 ]
 
 
+#: What is said of a tensor that is used behind the place where it is killed.
+RELEASED = re.compile(r"the target fails: the tensor of `(\w+)` in the storage of `\w+` is used at .*\[MEM\.RELEASED\]")
 #: What makes a release refuse a program. Without the condition, other operands are computed with.
 REFUSALS = ("sum-of-unknown-sizes",)
 
@@ -321,12 +330,26 @@ class Accused(NamedTuple):
     name: str
     is_refused: bool = False
     given: tuple = ()
+    message: str = ""
+    module: str = ""
+
+    def by_module(self):
+        """The folder that says what is wrong with the module behind the pass, if the module itself shows it."""
+        released = self.name == "KillAfterLastUse" and RELEASED.search(self.message)
+        is_known = released and self.module and is_killed_under_another_name(released[1], self.module)
+        return "killed-under-another-name" if is_known else None
 
     def is_wrong(self, line):
         """Whether a line says it again. A program that is refused no more may show another defect."""
         if self.is_refused:
             return "refuses" in line
         return line.get("verdict") not in ("allowed", "unchanged") or bool(line["contracts"])
+
+
+def known(line, name, text):
+    """The cause that a line of `blame` and the program say."""
+    message = line.get("message") or ""
+    return by_message(message, name, text) or ("refuses" in line and by_refusal(message, text)) or None
 
 
 class Judge:
@@ -337,6 +360,8 @@ class Judge:
 
     def causes(self, accused):
         """Folders that are all that is wrong with what a pass made of a program, none too many; or None."""
+        if shown := accused.by_module():
+            return [shown]
         may_be = lambda cause: accused.is_refused or cause[0] not in REFUSALS
         called = [cause for cause in CAUSES if may_be(cause) and rewritten(accused.text, [cause])]
         # All at once may be a program that is none.
@@ -367,7 +392,7 @@ class Judge:
             # What is undecided on some arguments may be decided on those that accuse.
             lines = self.lines(accused, avoided, accused.given)
         wrong = [line for line in lines if accused.is_wrong(line)]
-        said = [by_message(line.get("message") or "", accused.name, avoided) for line in wrong]
+        said = [known(line, accused.name, avoided) for line in wrong]
         if all(said):
             return sorted(set(said)) if lines else None
         is_as = bool(models) and all(self.is_as(rewritten(avoided, models), line.get("module")) for line in wrong)
@@ -375,7 +400,7 @@ class Judge:
 
     def is_wrong_on(self, accused, text):
         """Whether the arguments that accuse the pass still do, for a reason that is not known."""
-        is_known = lambda line: by_message(line.get("message") or "", accused.name, text)
+        is_known = lambda line: known(line, accused.name, text)
         lines = self.lines(accused, text, accused.given)
         return any(line.get("verdict") == "not allowed" and not is_known(line) for line in lines)
 

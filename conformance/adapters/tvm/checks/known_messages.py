@@ -84,10 +84,6 @@ REDUCTIONS = (
     r"|nn\.cross_entropy_with_logits|nn\.nll_loss|nn\.attention\w*|grad\.\w+|vision\.\w+"
 )
 UNWRITTEN = r"at (`\w+`|the end of the run) a tensor is read that was not written in every element$"
-NEVER_WRITTEN = (
-    r"^code generation: the source fails (outside of DataflowBlocks, the target gives a value: |with `)"
-    r"the tensor of `\w+` in the storage of `\w+` is read at .*, and byte \d+ of the storage was never written \[MEM"
-)
 #: A broken contract.
 CONTRACT = r'\{"contract": "%s", "message": "'
 #: What a message says -> what it and the program have to say besides, and the folder, or the reason why there is none.
@@ -155,13 +151,6 @@ MESSAGES = [
         "sum-of-nothing-unwritten",
     ),
     (r"^LegalizeOps: the source .*does what is undefined: " + UNWRITTEN, measures_a_scalar, "size-of-a-scalar"),
-    (
-        # What the compiled code makes of memory that is not there says nothing of code generation.
-        NEVER_WRITTEN,
-        calls(REDUCTIONS),
-        "sum-of-nothing-unwritten",
-    ),
-    (NEVER_WRITTEN, measures_a_scalar, "size-of-a-scalar"),
     (
         r"^LegalizeOps: .*the target does what is undefined: @conv[123]d_transpose\d*: dimension \d+ is -\d+, which is negative",
         always,

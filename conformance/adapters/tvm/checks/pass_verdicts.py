@@ -149,17 +149,18 @@ class Explained:
         if (line.get("pass") or "").startswith("the "):
             return
         if line.get("verdict") in ("undecided", "not allowed"):
-            yield self.explained(line["verdict"], line["pass"], line["message"], line["counterexample"] or ())
+            given = line["counterexample"] or ()
+            yield self.explained(line["verdict"], line["pass"], line["message"], given, line.get("module") or "")
         for broken in line.get("contracts", []):
             yield self.explained("a contract is broken", line["pass"], json.dumps(broken))
         if "refuses" in line:
             yield self.explained("refused", line["refuses"], line["message"])
 
-    def explained(self, sort, name, message, given=()):
+    def explained(self, sort, name, message, given=(), module=""):
         message = " ".join(message.split())[:LONGEST]
         cause = by_words(sort, name or "TVM", message, self.text)
         if sort in ACCUSATIONS and name and not cause:
-            accused = Accused(self.text, name, sort == "refused", tuple(given))
+            accused = Accused(self.text, name, sort == "refused", tuple(given), message, module)
             cause = " and ".join(self.judge.causes(accused) or []) or None
         if sort == "refused" and not cause:
             cause = by_refusal(message, self.release.smallest(self.path, self.start), True)

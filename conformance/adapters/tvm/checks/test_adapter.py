@@ -416,6 +416,13 @@ class Stages(unittest.TestCase):
         changes = [(line["pass"].rpartition(":")[2], "text" in line) for line in lines]
         self.assertEqual(changes, [("outer/Outer", True), ("outer/NormalizeGlobalVar", False), ("outer/Outer", False)])
 
+    def test_what_tvm_leaves_out_of_an_expression_is_not_what_is_wrong(self):
+        sys.path.insert(0, HERE)
+        from stages import telling
+
+        said = "What stays is no call of a kernel.\nOffending call:\nR.f(x)\n# Metadata omitted. Use show_meta=True to show it."
+        self.assertEqual(telling(said), "What stays is no call of a kernel. Offending call: R.f(x)")
+
     def test_a_device_among_attributes_does_not_hide_the_data_type_of_a_boxed_integer(self):
         device = op("relax.to_vdevice", var("x"), attrs={"dst_vdevice": {"Str": "llvm:0:global"}})
         number = {"PrimValue": {"value": 3, "dtype": "int32"}}
