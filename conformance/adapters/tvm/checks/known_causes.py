@@ -13,6 +13,7 @@ import ast
 import copy
 import fnmatch
 import itertools
+import json
 import re
 import struct
 import subprocess
@@ -159,10 +160,10 @@ def in_the_type_of_the_result(call):
     return operands(f"R.astype({{0}}, 'int{32 if is_narrow else 64}')", 0, 1)(call)
 
 
-def of_unknown_sizes(call):
-    """Nothing is known of the shape of an image, but that it has four axes."""
+def of_unknown_places(call):
+    """Nothing is known of the shape of the places, but that it has four axes."""
     ends = [f"R.const({[end] * 4}, 'int64')" for end in (0, 2**31, 1)]
-    return ast.parse(f"R.dynamic_strided_slice({ast.unparse(call)}, {', '.join(ends)})", mode="eval").body
+    return operands(f"R.dynamic_strided_slice({{0}}, {', '.join(ends)})", 1)(call)
 
 
 def of_one_shape(call):
@@ -192,7 +193,7 @@ CAUSES = [
     ("group-norm-without-center", "nn.group_norm", without("center", "scale"), MODEL),
     ("meshgrid-xy", "meshgrid", of_swapped_vectors, AVOID),
     ("bucketize-of-floats", "bucketize", in_the_type_of_the_result, AVOID),
-    ("grid-of-places-in-inference", "image.grid_sample", of_unknown_sizes, AVOID),
+    ("grid-of-places-in-inference", "image.grid_sample", of_unknown_places, AVOID),
     ("eye-like-datatype", "eye_like", cast_behind("dtype"), AVOID),
     ("resize-out-dtype", "image.resize[23]d", cast_behind("out_dtype"), AVOID),
     ("affine-grid-last-place", "image.affine_grid", grid, MODEL),
@@ -347,9 +348,13 @@ class Accused(NamedTuple):
 
 
 def known(line, name, text):
-    """The cause that a line of `blame` and the program say."""
-    message = line.get("message") or ""
-    return by_message(message, name, text) or ("refuses" in line and by_refusal(message, text)) or None
+    """The cause that a line of `blame` and the program say, of all that is wrong in the line; or None."""
+    if "refuses" in line:
+        return by_message(line["message"], name, text) or by_refusal(line["message"], text)
+    messages = [json.dumps(broken) for broken in line["contracts"]]
+    messages += [line["message"] or ""] * (line["verdict"] not in ("allowed", "unchanged"))
+    causes = [by_message(message, name, text) for message in messages]
+    return " and ".join(dict.fromkeys(causes)) if all(causes) else None
 
 
 class Judge:

@@ -60,6 +60,12 @@ def calls(*operators):
     return lambda _found, program: called.search(program or "") is not None
 
 
+def is_a_boolean_as_a_number(found, _program=None):
+    """Whether the two values differ in nothing but truth values, in whose place there are 1 and 0."""
+    source, target = found.groups()
+    return source != target and re.sub(r"\btrue\b", "1", re.sub(r"\bfalse\b", "0", source)) == target
+
+
 def always(_found, _program=None):
     """What a message says is enough."""
     return True
@@ -100,6 +106,7 @@ MESSAGES = [
         always,
         "unused-call-outside-of-blocks",
     ),
+    (r"^code generation: the source returns (.*), the target (.*)$", is_a_boolean_as_a_number, "boxed-boolean-as-a-number"),
     (r"^FuseTIRInner: .*func_info_\.global_name != \"fused\"", always, "projections-alone-in-a-function"),
     (
         r"^RemoveUnusedParameters: the source fails[\w ]*, the target gives a value: parameter \w+: .*\[SI\.MATCHCAST",

@@ -196,6 +196,7 @@ LOST_CAST = (
 )
 #: The cause, the pass, what is said of it, and the program.
 KNOWN = [
+    ("boxed-boolean-as-a-number", "code generation", "the source returns (true, 2, false), the target (1, 2, 0)", ""),
     (
         "unused-parameter-with-a-check",
         "RemoveUnusedParameters",
@@ -313,6 +314,9 @@ KNOWN = [
 ]
 #: Neighbours of these, of which nothing is known.
 UNKNOWN = [
+    ("code generation", "the source returns (true, 2, false), the target (1, 3, 0)", ""),
+    ("code generation", "the source returns (true, 2, false), the target (1, 2, 1)", ""),
+    ("ComputePrimValue", "the source returns (true, 2, false), the target (1, 2, 0)", ""),
     # Nothing in the program reduces anything.
     ("LegalizeOps", f"{UNDEFINED}: at `v3` {UNWRITTEN}", "y = R.add(x, x)"),
     ("LegalizeOps", f"{UNDEFINED}: at `v3` {UNWRITTEN}", SIZE.format("2,")),
