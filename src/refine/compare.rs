@@ -811,7 +811,7 @@ fn packed_functions(
         return Err(RefineError::Assumed(name.clone()));
     }
     let programs: Vec<&IrModule> = settings.origin.as_deref().into_iter().chain([source]).collect();
-    unknown::register(&mut registry, missing.iter().cloned(), assumed, (edition, &programs));
+    unknown::register(&mut registry, missing.iter().cloned(), assumed, edition, &programs);
     Ok((registry, missing.into_iter().collect()))
 }
 

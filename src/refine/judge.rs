@@ -227,7 +227,7 @@ fn may_change_divergence(cx: &mut Cx, source: &Observed, error: Option<&RuntimeE
     may_change.is_some()
 }
 
-/// MEM.UNWRITTEN, MEM.OVERWRITTEN, MEM.RELEASED: whether what is read is no value. No implementation has to notice that.
+/// MEM.UNWRITTEN, MEM.OVERWRITTEN, MEM.RELEASED: whether what is read is no value. No implementation has to notice it.
 fn is_unreadable(rule: Rule) -> bool {
     [rule!("MEM.UNWRITTEN"), rule!("MEM.OVERWRITTEN"), rule!("MEM.RELEASED")].contains(&rule)
 }

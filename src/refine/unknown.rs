@@ -178,7 +178,8 @@ pub(super) fn register(
     registry: &mut Registry,
     names: impl Iterator<Item = Name>,
     assumed: &BTreeMap<Name, Assumption>,
-    (edition, programs): (Edition, &[&IrModule]),
+    edition: Edition,
+    programs: &[&IrModule],
 ) {
     let said: Vec<CalledFunctions> = programs.iter().map(|program| CalledFunctions::of(edition, program)).collect();
     for name in names {

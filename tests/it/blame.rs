@@ -15,11 +15,18 @@ fn program(constant: &str) -> String {
     )
 }
 
-/// Blames the passes of a pipeline whose stages are these lines, of a recorder that answers every request so.
+/// A recorder that answers every request.
+const ANSWERS: &str = "while read -r line; do LINES; done\n";
+
+/// Blames the passes of a pipeline whose stages are these lines, of a recorder that answers a request so.
 fn blamed_with(options: &[&str], stages: &[Value], request: &str) -> (i32, String, String) {
+    blamed_of(&program("1.0"), options, stages, request)
+}
+
+fn blamed_of(program: &str, options: &[&str], stages: &[Value], request: &str) -> (i32, String, String) {
     let dir = TempDir::new().unwrap();
     let file = dir.path().join("program.py");
-    fs::write(&file, program("1.0")).unwrap();
+    fs::write(&file, program).unwrap();
     let lines: String = stages.iter().map(|stage| format!("{stage}\n")).collect();
     fs::write(dir.path().join("lines"), lines).unwrap();
     let script = dir.path().join("adapter.py");
@@ -32,7 +39,7 @@ fn blamed_with(options: &[&str], stages: &[Value], request: &str) -> (i32, Strin
 
 /// With the default pipeline.
 fn blamed(stages: &[Value]) -> (i32, String, String) {
-    blamed_with(&[], stages, "while read -r line; do LINES; done\n")
+    blamed_with(&[], stages, ANSWERS)
 }
 
 fn answer(output: &str) -> Value {
@@ -77,7 +84,7 @@ fn a_pass_that_is_asked_to_round_more_is_not_to_blame_for_it() {
             json!({"pass": pass, "text": narrow(result)}),
             json!({"done": true}),
         ];
-        let (_, output, _) = blamed_with(&["--pass", pass], &stages, "while read -r line; do LINES; done\n");
+        let (_, output, _) = blamed_with(&["--pass", pass], &stages, ANSWERS);
         answer(&output)["blamed"].clone()
     };
     let right = "R.astype(b, \"float32\")";
@@ -142,7 +149,7 @@ fn a_refusal_is_due_to_what_makes_it() {
     let done = json!({"done": true});
     let lowers = json!({"pass": "LegalizeOps"});
     let refused = |options: &[&str], lines: &[Value]| {
-        let (status, output, _) = blamed_with(options, lines, "while read -r line; do LINES; done\n");
+        let (status, output, _) = blamed_with(options, lines, ANSWERS);
         assert_eq!(status, 1, "{output}");
         answer(&output)["blamed"].clone()
     };
@@ -319,4 +326,32 @@ fn a_module_in_normal_form_stays_as_it_is() {
     let (_, output, _) = blamed(&[changed("1.0"), changed("1.0"), json!({"done": true})]);
     assert_eq!(json_lines(&output)[1]["contracts"][0]["rule"], "NF.IDEMPOTENT", "{output}");
     assert_eq!(answer(&output)["blamed"], "Normalize", "{output}");
+}
+
+#[test]
+fn a_pass_that_tvm_does_not_have_is_an_error_of_the_command() {
+    let stages = [json!({"unknown": "there is no pass `Nonsense`"}), json!({"done": true})];
+    let (status, output, error) = blamed_with(&["--pass", "Nonsense"], &stages, ANSWERS);
+    assert_eq!((status, output.as_str()), (2, ""));
+    assert!(error.contains("there is no pass `Nonsense`"), "{error}");
+}
+
+#[test]
+fn a_pass_that_does_not_end_is_stopped_and_named() {
+    let stages =
+        [json!({"begin": "Normalize"}), json!({"pass": "input", "text": program("1.0")}), json!({"begin": "Slow"})];
+    let slow = "while read -r line; do LINES; sleep 60; done\n";
+    let (status, _, error) = blamed_with(&["--patience", "1"], &stages, slow);
+    assert_eq!(status, 5, "{error}");
+    assert!(error.contains("Slow") && error.contains("1 s"), "{error}");
+}
+
+#[test]
+fn a_program_that_is_not_well_formed_is_told() {
+    let wrong = program("1.0").replace("y = R.add", "y: R.Tensor((3,), \"float32\") = R.add");
+    let stages = [json!({"pass": "input", "text": wrong}), json!({"done": true})];
+    let (_, output, _) = blamed_of(&wrong, &[], &stages, ANSWERS);
+    let told: Vec<Value> = json_lines(&output).into_iter().filter(|line| line["not_well_formed"].is_string()).collect();
+    assert_eq!(told.len(), 1, "{output}");
+    assert!(told.iter().all(|line| line["not_well_formed"].to_string().contains("SI.DERIVE.")), "{told:?}");
 }

@@ -208,6 +208,15 @@ impl FromData for ExternReply {
     }
 }
 
+/// Where the functions of a library go.
+#[derive(Debug)]
+pub struct LibraryBindings<'r> {
+    /// Those that it has.
+    pub functions: &'r mut Registry,
+    /// Those that its code calls, and that it does not have.
+    pub absent: &'r mut Registry,
+}
+
 impl ExternProcess {
     /// Starts a process and adds its functions to the registry. They replace functions of the same names.
     pub fn bind(
@@ -219,29 +228,30 @@ impl ExternProcess {
     ) -> Result<ExternProcess, StartError> {
         let (process, line) = start_and_greet(command, startup, interrupt, MAX_REPLY)?;
         let mut absent = Registry::empty();
-        let (bound, _) = ExternProcess::greeted((registry, &mut absent), command, process, &line, timeout)?;
+        let bindings = LibraryBindings { functions: registry, absent: &mut absent };
+        let (bound, _) = ExternProcess::greeted(bindings, command, process, &line, timeout)?;
         registry.extend(&absent);
         Ok(bound)
     }
 
     /// The library of a process that has answered `hello` with this line.
     pub fn library(
-        registries: (&mut Registry, &mut Registry),
+        bindings: LibraryBindings<'_>,
         command: &CommandLine,
         process: LineProcess,
         line: &str,
         timeout: Duration,
     ) -> Result<(ExternProcess, Executable), StartError> {
         let fault = |message: String| StartError::Protocol { command: command.to_string(), message };
-        let (bound, made) = ExternProcess::greeted(registries, command, process, line, timeout)?;
+        let (bound, made) = ExternProcess::greeted(bindings, command, process, line, timeout)?;
         let made = made.ok_or_else(|| fault("it holds no executable".to_string()))?;
         let executable = vm::import(&made).map_err(|error| fault(error.to_string()))?;
         Ok((bound, executable))
     }
 
-    /// Adds the functions of a process that has answered `hello` with this line, and those that it does not have.
+    /// Adds the functions of a process that has answered `hello` with this line.
     fn greeted(
-        (registry, absent): (&mut Registry, &mut Registry),
+        bindings: LibraryBindings<'_>,
         command: &CommandLine,
         process: LineProcess,
         line: &str,
@@ -255,12 +265,16 @@ impl ExternProcess {
         for ExternSignature { name, pure, initialized, missing } in greeting.functions {
             if missing {
                 let message = format!("the code of {name}, which the library does not have");
-                absent.register_reading(&name, pure, Reads::Nothing, move |_, _| Err(Stop::unknown(message.clone())));
+                bindings
+                    .absent
+                    .register_reading(&name, pure, Reads::Nothing, move |_, _| Err(Stop::unknown(message.clone())));
                 continue;
             }
             let (bound, function) = (extern_process.clone(), name.clone());
             let reads = if initialized { Reads::All } else { Reads::Nothing };
-            registry.register_reading(&name, pure, reads, move |m, args| bound.call(m, &function, pure, args));
+            bindings
+                .functions
+                .register_reading(&name, pure, reads, move |m, args| bound.call(m, &function, pure, args));
         }
         Ok((extern_process, greeting.executable))
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::executables::OnMachine;
-use crate::extern_process::ExternProcess;
+use crate::extern_process::{ExternProcess, LibraryBindings};
 use crate::process::{CommandLine, Interrupt, LineProcess, MAX_REPLY};
 use crate::worker::{StartError, start_and_greet};
 use relax_spec::grammar::IrModule;
@@ -57,8 +57,8 @@ impl SavedLibrary {
         timeout: Duration,
     ) -> Result<SavedLibrary, StartError> {
         let (mut functions, mut absent) = (Registry::empty(), Registry::empty());
-        let registries = (&mut functions, &mut absent);
-        let (process, executable) = ExternProcess::library(registries, command, process, line, timeout)?;
+        let bindings = LibraryBindings { functions: &mut functions, absent: &mut absent };
+        let (process, executable) = ExternProcess::library(bindings, command, process, line, timeout)?;
         Ok(SavedLibrary { executable: OnMachine(executable), process, functions, absent })
     }
 

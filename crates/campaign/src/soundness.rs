@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::generate::nodes::{holds_function, with_purity};
 use crate::generate::{Tape, module_of_functions};
-use relax_spec::arguments::{ArgumentSource, Draw};
+use relax_spec::arguments::{ArgumentSource, Draw, linked};
 use relax_spec::book::{Edition, Rule};
 use relax_spec::check::{CheckReport, check_program};
 use relax_spec::derivation::{DeriveReport, inferred_results};
@@ -163,7 +163,7 @@ pub fn try_information(
     said: &[(Var, StructInfo)],
     runs: usize,
 ) -> Result<usize, FalseInformation> {
-    let Some(GlobalFunc::Function(function)) = module.get(entry) else { return Ok(0) };
+    let Some(function) = linked(module, entry) else { return Ok(0) };
     let source = ArgumentSource::of(&[module], 0, EvalOptions::default().memory);
     let mut bound = 0;
     for index in 0..runs {

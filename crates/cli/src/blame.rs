@@ -5,10 +5,13 @@ mod bound;
 mod code;
 mod contracts;
 mod lazy;
+mod made;
 pub(super) mod pair;
 mod params;
 mod passes;
 mod sequences;
+mod steps;
+mod tells;
 mod times;
 mod truth;
 mod verdict;
@@ -26,31 +29,26 @@ use super::budget::StepBudget;
 use super::given::{self, EntryArguments};
 use super::options::{self, ReportFormat};
 use super::{CommandResult, Exit, Failure, input, print, print_json, print_program, value};
-use apart::{StandInReads, with_stand_ins};
 use ask::adapters::{Adapter, TvmVersion};
 use ask::process::{CommandLine, Interrupt};
-use ask::stages::{PassStage, PassStep, Refusal, StageRecorder, StagesError, StagesRequest};
+use ask::stages::{PassStep, Refusal, StageRecorder, StagesError, StagesRequest};
 use bound::bound;
 use campaign::smaller;
 use code::{CodeStages, with_prim_funcs};
-use contracts::{BrokenContract, Properties, changes_its_result, is_same};
+use contracts::Properties;
+use made::module_of;
 use params::related;
-use passes::{Steps, steps};
-use relax_spec::arguments::{are_ordinary, largest_size, linked};
+use passes::{Steps, own_passes, steps};
+use relax_spec::arguments::{largest_size, linked};
 use relax_spec::book::Edition;
 use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
-use relax_spec::reading;
-use relax_spec::refine::{
-    KeptRuns, RealVerdict, RefineError, Refinement, RefinementVerdict, Settings, missing, refine, run_ahead,
-};
-use relax_spec::syntax::load::{ExternalForm, SourceRef};
-use relax_spec::syntax::tvmscript::{Dialect, Which, print_module};
+use relax_spec::refine::{KeptRuns, Settings, refine, run_ahead};
+use relax_spec::syntax::tvmscript::{Dialect, print_module};
 use relax_spec::value::{SharedCalls, ValueSpec};
-use sequences::{sequence, shortest, told};
+use sequences::{sequence, shortest};
 use times::Times;
-use truth::falsehood;
-use verdict::{Judged, PassVerdict, inputs};
+use verdict::{Judged, PassVerdict, exact_verdict, inputs, verdict_on};
 
 /// Which pass changed the meaning of a program?
 ///
@@ -139,6 +137,8 @@ struct Blamer<'a> {
     kept: Rc<KeptRuns>,
     /// What the passes leave as it is, is computed once.
     shared: Rc<SharedCalls>,
+    /// The passes that the file itself runs, if none are given.
+    own: Vec<String>,
     /// Whether lines are printed.
     tells: bool,
     /// Whether only ordinary arguments are generated.
@@ -217,7 +217,10 @@ impl From<Stopped> for Failure {
 }
 
 pub fn run(args: &Args) -> CommandResult {
-    let source = input::read(&args.file)?.module(args.module.as_deref())?;
+    let file = input::read(&args.file)?;
+    let source = file.module(args.module.as_deref())?;
+    let asks = !args.passes.is_empty() || args.sequence.is_some();
+    let own = if asks { Vec::new() } else { own_passes(&file.text) };
     let entry = given::entry(&mut args.budget.cx(), &source, args.entry.as_deref())?;
     let given = match args.given.is_empty() {
         true => Vec::new(),
@@ -229,7 +232,7 @@ pub fn run(args: &Args) -> CommandResult {
     };
     let (source, interrupt, shared) = (Rc::new(source), interrupt()?, Rc::default());
     let (kept, tells, is_ordinary) = (Rc::default(), true, false);
-    let mut blamer = Blamer { args, source, entry, given, steps, interrupt, kept, shared, tells, is_ordinary };
+    let mut blamer = Blamer { args, source, entry, given, steps, interrupt, kept, shared, own, tells, is_ordinary };
     let mut worst = Exit::AsExpected;
     if let Some(size) = linked(&blamer.source, &blamer.entry).and_then(largest_size)
         && args.format == ReportFormat::Human
@@ -266,6 +269,7 @@ impl Blamer<'_> {
         if let Some(refusal) = &refusal {
             self.tell_refusal(refusal)?;
         }
+        self.remark_own(&record);
         let begin = Instant::now();
         let whole = match &refusal {
             Some(_) => PassVerdict::Open("TVM refuses the program".to_string()),
@@ -303,8 +307,8 @@ impl Blamer<'_> {
     fn record(&self, recorder: &mut StageRecorder, dialect: Dialect) -> Result<(PassRecord, Option<Refusal>), Stopped> {
         self.kept.keep(&self.source);
         let properties = Properties::of(&mut self.cx(dialect), &self.source);
-        if let Some(fault) = properties.fault().filter(|_| self.tells && self.args.format == ReportFormat::Human) {
-            print(&format!("  the program is not well-formed: {fault}\n"))?;
+        if let Some(fault) = properties.fault() {
+            self.tell_fault(&fault)?;
         }
         let mut record = PassRecord {
             last: self.source.clone(),
@@ -357,7 +361,8 @@ impl Blamer<'_> {
     fn with(&self, source: IrModule, given: Vec<Vec<ValueSpec>>, steps: Vec<PassStep>) -> Blamer<'_> {
         let (args, entry, interrupt) = (self.args, self.entry.clone(), self.interrupt.clone());
         let (source, kept, shared) = (Rc::new(source), Rc::default(), self.shared.clone());
-        Blamer { args, source, entry, given, steps, interrupt, kept, shared, tells: false, is_ordinary: false }
+        let (own, tells, is_ordinary) = (Vec::new(), false, false);
+        Blamer { args, source, entry, given, steps, interrupt, kept, shared, own, tells, is_ordinary }
     }
 
     /// The pass to blame, without any output; none if no pass ends in time.
@@ -393,28 +398,6 @@ impl Blamer<'_> {
         Ok(exit)
     }
 
-    fn tell_sequence(
-        &self,
-        steps: &[PassStep],
-        blamed: Option<&Blamed>,
-        part: Option<&[PassStep]>,
-    ) -> Result<(), Failure> {
-        let steps = told(steps);
-        match (self.args.format, blamed) {
-            (ReportFormat::Human, None) => print(&format!("  {steps}: no pass is to blame\n")),
-            (ReportFormat::Human, Some(Blamed { pass, reason, .. })) => {
-                let part = part.map(told).unwrap_or_default();
-                print(&format!("  {steps}: {pass} is to blame [{reason}], by --pass {part}\n"))
-            }
-            (ReportFormat::Json, _) => print_json(&json!({
-                "sequence": steps,
-                "blamed": blamed.map(|blamed| &blamed.pass),
-                "reason": blamed.map(|blamed| &blamed.reason),
-                "shortest": part.map(told),
-            })),
-        }
-    }
-
     /// The smallest program found for which the same pass is to blame, with its arguments.
     fn reduce(
         &self,
@@ -441,42 +424,6 @@ impl Blamer<'_> {
         Ok(())
     }
 
-    /// The answer.
-    fn conclude(
-        &self,
-        blamed: Option<&Blamed>,
-        any_open: bool,
-        refusal: Option<&Refusal>,
-        whole: &PassVerdict,
-        times: Times,
-    ) -> CommandResult {
-        let blamed = blamed.map(|blamed| &blamed.pass);
-        let answer = match (blamed, refusal, whole) {
-            (Some(pass), _, _) => format!("{pass} is to blame"),
-            (None, Some(_), _) => "TVM refuses the program, and no pass is to blame".to_string(),
-            (None, None, PassVerdict::NotAllowed { .. }) => {
-                "the pipeline is not allowed, though each pass is".to_string()
-            }
-            (None, None, _) => "no pass is to blame".to_string(),
-        };
-        match self.args.format {
-            ReportFormat::Human => print(&format!("{answer}\n{}\n", times.told()))?,
-            ReportFormat::Json => {
-                let refused_by = refusal.map(|refusal| &refusal.pass);
-                let seconds = times.json();
-                print_json(
-                    &json!({ "blamed": blamed, "refused_by": refused_by, "answer": answer, "seconds": seconds }),
-                )?;
-            }
-        }
-        Ok(match (blamed, refusal, whole) {
-            (Some(_), _, _) | (None, Some(_), _) | (None, None, PassVerdict::NotAllowed { .. }) => Exit::Findings,
-            (None, None, PassVerdict::Open(_)) => Exit::StoppedEarly,
-            (None, None, PassVerdict::Unchanged | PassVerdict::Allowed { .. }) if any_open => Exit::StoppedEarly,
-            (None, None, PassVerdict::Unchanged | PassVerdict::Allowed { .. }) => Exit::AsExpected,
-        })
-    }
-
     /// The pass to blame for a refusal, usually the pass that refuses. But a pipeline may refuse the result of an
     /// earlier pass, and accept the program itself: then the earlier pass is to blame. If code generation refuses, the
     /// pass to blame is the one without which it does not, or the one that should have lowered an operator.
@@ -497,131 +444,6 @@ impl Blamer<'_> {
 
     fn cx(&self, dialect: Dialect) -> Cx {
         self.args.budget.cx().with_edition(self.args.edition.unwrap_or_else(|| dialect.claimed_edition()))
-    }
-
-    /// Judges the result of a pass.
-    fn take(&self, record: &mut PassRecord, stage: PassStage, dialect: Dialect) -> Result<(), Stopped> {
-        if stage.prim_funcs || stage.pass == CODE_GENERATION {
-            record.code.take(stage);
-            return Ok(());
-        }
-        let begin = Instant::now();
-        let before = record.last.clone();
-        let (mut judged, name, after) = match module_of(&stage) {
-            None => (Judged::from(PassVerdict::Unchanged), stage.pass.clone(), Some(None)),
-            // The next verdict covers this pass too.
-            Some(Err(message)) => {
-                record.unread.push(stage.pass.clone());
-                (Judged::from(PassVerdict::Open(message)), stage.pass.clone(), None)
-            }
-            Some(Ok(module)) => {
-                let module = Rc::new(module);
-                let judged = self.meaning(record, &module, dialect, &stage)?;
-                record.unread.push(stage.pass.clone());
-                (judged, std::mem::take(&mut record.unread).join(", "), Some(Some(module)))
-            }
-        };
-        record.passed.push(stage.pass.clone());
-        if let Some(after) = after {
-            judged.broken = self.broken(record, &stage.pass, dialect, after.as_deref());
-            let assuming = after.filter(|_| record.properties.assumes && !judged.is_wrong());
-            let false_of = |after: Rc<IrModule>| falsehood(&self.cx(dialect), &before, &after, &self.entry);
-            judged.broken.extend(assuming.and_then(false_of).map(BrokenContract::of_false));
-        }
-        if stage.text.is_some() {
-            judged.broken.extend(changes_its_result(&stage.pass, record.changed.as_deref()));
-            record.changed = Some(stage.pass.clone());
-        }
-        judged.took = begin.elapsed();
-        Ok(self.conclude_pass(record, &name, &judged)?)
-    }
-
-    /// Judges what a pass did to the meaning. A module that is the same as before keeps its runs.
-    fn meaning(
-        &self,
-        record: &mut PassRecord,
-        module: &Rc<IrModule>,
-        dialect: Dialect,
-        stage: &PassStage,
-    ) -> Result<Judged, Failure> {
-        if is_same(&record.last, module) {
-            return Ok(Judged::from(PassVerdict::Unchanged));
-        }
-        self.kept.keep(module);
-        let verdict = self.judge(&record.last, module, dialect, Some(&stage.pass))?;
-        let allowed = match verdict {
-            PassVerdict::Open(_) => self.allowed_apart(record, module, dialect, stage)?,
-            PassVerdict::Unchanged | PassVerdict::Allowed { .. } | PassVerdict::NotAllowed { .. } => None,
-        };
-        let (apart, verdict) = (allowed.is_some(), allowed.unwrap_or(verdict));
-        let is_wrong = matches!(verdict, PassVerdict::NotAllowed { .. });
-        let made = is_wrong.then(|| print_module(module, Dialect::default()));
-        let slight =
-            self.is_slight(&verdict, |ordinary| ordinary.judge(&record.last, module, dialect, Some(&stage.pass)))?;
-        record.last = module.clone();
-        Ok(Judged { slight, apart, made, ..Judged::from(verdict) })
-    }
-
-    /// Whether the difference shows on no ordinary arguments. `judge` gives the verdict on them.
-    fn is_slight(
-        &self,
-        verdict: &PassVerdict,
-        judge: impl FnOnce(&Blamer<'_>) -> Result<PassVerdict, Failure>,
-    ) -> Result<bool, Failure> {
-        let PassVerdict::NotAllowed { input, .. } = verdict else { return Ok(false) };
-        if !self.given.is_empty() || are_ordinary(input) {
-            return Ok(false);
-        }
-        let mut other = self.with((*self.source).clone(), Vec::new(), self.steps.clone());
-        other.is_ordinary = true;
-        Ok(!matches!(judge(&other)?, PassVerdict::NotAllowed { .. }))
-    }
-
-    /// The verdict, if a pass is allowed where the `PrimFunc`s that it leaves as they are give something simpler.
-    fn allowed_apart(
-        &self,
-        record: &PassRecord,
-        module: &IrModule,
-        dialect: Dialect,
-        stage: &PassStage,
-    ) -> Result<Option<PassVerdict>, Failure> {
-        for reads in [StandInReads::All, StandInReads::Operands] {
-            let Some((before, after)) = with_stand_ins(&record.last, module, reads) else { break };
-            match self.judge(&before, &after, dialect, Some(&stage.pass))? {
-                allowed @ PassVerdict::Allowed { .. } => return Ok(Some(allowed)),
-                PassVerdict::Open(_) => {}
-                PassVerdict::Unchanged | PassVerdict::NotAllowed { .. } => break,
-            }
-        }
-        Ok(None)
-    }
-
-    /// Keeps what matters of the judgement on a pass, and prints it.
-    fn conclude_pass(&self, record: &mut PassRecord, pass: &str, judged: &Judged) -> Result<(), Failure> {
-        record.any_open |= matches!(judged.verdict, PassVerdict::Open(_));
-        if let Some((reason, input)) = judged.wrong() {
-            let slight = judged.slight && judged.broken.is_empty();
-            if record.blamed.as_ref().is_none_or(|known| known.slight && !slight) {
-                record.blamed = Some(Blamed { pass: pass.to_string(), reason, input, slight });
-            }
-        }
-        self.tell(pass, judged)
-    }
-
-    /// The contracts that a pass breaks; `None` is a module that it left as it was.
-    fn broken(
-        &self,
-        record: &mut PassRecord,
-        pass: &str,
-        dialect: Dialect,
-        after: Option<&IrModule>,
-    ) -> Vec<BrokenContract> {
-        let mut cx = self.cx(dialect);
-        let Some(after) = after else { return record.properties.broken(&mut cx, pass, &record.properties) };
-        let properties = Properties::of(&mut cx, after);
-        let broken = record.properties.broken(&mut cx, pass, &properties);
-        record.properties = properties;
-        broken
     }
 
     /// Runs the pipeline without a pass, and prints whether the difference remains.
@@ -692,84 +514,11 @@ impl Blamer<'_> {
         settings.known.ordinary |= self.is_ordinary;
         Ok(settings)
     }
-
-    /// A line for a verdict.
-    fn tell(&self, pass: &str, judged: &Judged) -> Result<(), Failure> {
-        match self.args.format {
-            _ if !self.tells => Ok(()),
-            ReportFormat::Human => print(&judged.told(pass, self.args.runs)),
-            ReportFormat::Json => print_json(&judged.json(pass)),
-        }
-    }
-
-    fn tell_refusal(&self, refusal: &Refusal) -> Result<(), Failure> {
-        let Refusal { pass, message, left, without } = refusal;
-        match self.args.format {
-            ReportFormat::Human => {
-                let without = match without.as_slice() {
-                    [] => String::new(),
-                    names => format!("; it is accepted without any one of {}", names.join(", ")),
-                };
-                print(&format!("  {} refuses the program: {message}{without}\n", pass.as_deref().unwrap_or("TVM")))
-            }
-            ReportFormat::Json => {
-                print_json(&json!({ "refuses": pass, "message": message, "left": left, "without": without }))
-            }
-        }
-    }
 }
 
 /// Whether a pass is that of a step, or a part of it.
 fn is_of(pass: &str, step: &PassStep) -> bool {
     pass.split('/').next() == Some(step.name.as_str())
-}
-
-/// The verdict on the result of a pass that is asked to round more, if its numbers are not allowed: whether it computes
-/// the same real numbers.
-fn exact_verdict(refinement: &Refinement) -> Option<PassVerdict> {
-    let is_of_numbers =
-        matches!(refinement.verdict, RefinementVerdict::NotAllowed { .. }) && refinement.deviation.is_some();
-    match &refinement.real {
-        RealVerdict::Equal { .. } | RealVerdict::RoundedConstants { .. } if is_of_numbers => {
-            Some(PassVerdict::Allowed { inputs: refinement.compared })
-        }
-        RealVerdict::Undecided(reason) if is_of_numbers => {
-            Some(PassVerdict::Open(format!("{ROUNDING} rounds more, as it is asked to: {reason}")))
-        }
-        RealVerdict::Equal { .. }
-        | RealVerdict::RoundedConstants { .. }
-        | RealVerdict::Different { .. }
-        | RealVerdict::Undecided(_) => None,
-    }
-}
-
-/// The verdict on the result of a pass.
-fn verdict_on(before: &IrModule, found: Result<Refinement, RefineError>) -> PassVerdict {
-    let refinement = match found {
-        Err(error) => return PassVerdict::Open(error.to_string()),
-        Ok(refinement) => refinement,
-    };
-    match (newly_unknown(before, &refinement), refinement.verdict) {
-        (Some(name), RefinementVerdict::NotAllowed { .. }) => {
-            PassVerdict::Open(format!("nothing is known of `{name}`, which the pass makes the program call"))
-        }
-        (_, RefinementVerdict::Allowed) => PassVerdict::Allowed { inputs: refinement.compared },
-        (None, RefinementVerdict::NotAllowed { rule, message }) => {
-            PassVerdict::NotAllowed { rule: rule.to_string(), message, input: refinement.input.unwrap_or_default() }
-        }
-        (
-            _,
-            RefinementVerdict::Vacuous(reason)
-            | RefinementVerdict::Undecided(reason)
-            | RefinementVerdict::OutOfBudget(reason),
-        ) => PassVerdict::Open(reason),
-    }
-}
-
-/// A packed function without known properties, which the program did not mention before.
-fn newly_unknown(before: &IrModule, refinement: &Refinement) -> Option<Name> {
-    let known = missing(&Settings::runs(0).registry, &[before]);
-    refinement.unknown.iter().find(|name| !known.contains(*name)).cloned()
 }
 
 /// The steps of all runs of a pass after which no further input is generated: large programs run on few.
@@ -780,30 +529,3 @@ const ROUNDING: &str = "ToMixedPrecision";
 const CODE_GENERATION: &str = "code generation";
 /// The pass that lowers operators.
 const LOWERING: &str = "LegalizeOps";
-
-/// The module of a stage, or the reason why it cannot be read; `None` if the pass left it as it was.
-fn module_of(stage: &PassStage) -> Option<Result<IrModule, String>> {
-    match (&stage.syntax, &stage.text) {
-        (Some((syntax, prim_funcs)), _) => Some(of_syntax(&syntax.to_string(), prim_funcs)),
-        (None, Some(text)) => Some(read(text)),
-        (None, None) => None,
-    }
-}
-
-fn read(text: &str) -> Result<IrModule, String> {
-    read_as(ExternalForm::TvmScript, text)
-}
-
-fn of_syntax(syntax: &str, prim_funcs: &str) -> Result<IrModule, String> {
-    let mut module = read_as(ExternalForm::Json, syntax)?;
-    if !prim_funcs.is_empty() {
-        module.funcs.extend(read(prim_funcs)?.funcs);
-    }
-    Ok(module)
-}
-
-fn read_as(form: ExternalForm, text: &str) -> Result<IrModule, String> {
-    let given = SourceRef { text, metadata: None };
-    let file = reading::parse_modules(form, given, Which::Only).map_err(|error| error.to_string())?;
-    file.modules.into_iter().next().map(|(_, module)| module).ok_or_else(|| "the text holds no module".to_string())
-}

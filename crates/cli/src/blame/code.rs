@@ -10,8 +10,10 @@ use relax_spec::refine::refine_compiled;
 use relax_spec::syntax::tvmscript::Dialect;
 use relax_spec::vm;
 
+use super::made::read;
+use super::verdict::verdict_on;
 use super::verdict::{Judged, PassVerdict};
-use super::{Blamer, CODE_GENERATION, Failure, PassRecord, Stopped, read, verdict_on};
+use super::{Blamer, CODE_GENERATION, Failure, PassRecord, Stopped};
 
 /// All passes over `PrimFunc`s together.
 const LOWERING: &str = "the passes over PrimFuncs";

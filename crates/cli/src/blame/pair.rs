@@ -6,9 +6,10 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 
 use super::contracts::{BrokenContract, Properties};
+use super::made::read;
 use super::params::related;
+use super::verdict::verdict_on;
 use super::verdict::{Judged, PassVerdict};
-use super::{read, verdict_on};
 use campaign::smaller;
 use relax_spec::book::Edition;
 use relax_spec::data::json::to_value;

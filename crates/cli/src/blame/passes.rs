@@ -28,6 +28,19 @@ fn step(text: &str) -> Result<PassStep, String> {
     }
 }
 
+/// The passes of `relax.transform` that the text of a Python file runs itself, each once.
+pub(super) fn own_passes(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for rest in text.split("relax.transform.").skip(1) {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let (name, rest) = rest.split_at(end);
+        if rest.starts_with('(') && !names.iter().any(|known| known == name) {
+            names.push(name.to_string());
+        }
+    }
+    names
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +53,12 @@ mod tests {
         let given: Vec<bool> = found.iter().map(|step| step.arguments.is_some()).collect();
         assert_eq!(given, [false, true, false]);
         assert!(steps("").is_err() && steps("A=1").is_err() && steps("A=[").is_err());
+    }
+
+    #[test]
+    fn a_file_may_run_passes_itself() {
+        let text = "mod = relax.transform.FuseOps(fuse_opt_level=0)(Module)\nmod = tvm.relax.transform.FuseTIR()(mod)\n\
+                    mod = relax.transform.FuseOps()(mod)\nimport tvm.relax.transform.legalize_ops\n";
+        assert_eq!(own_passes(text), ["FuseOps", "FuseTIR"]);
     }
 }

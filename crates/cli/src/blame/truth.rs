@@ -39,11 +39,14 @@ mod tests {
     use relax_spec::syntax::tvmscript::parse_module;
 
     fn program(annotation: &str) -> IrModule {
-        let text = format!(
+        parse_module(&text(annotation)).unwrap()
+    }
+
+    fn text(annotation: &str) -> String {
+        format!(
             "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((\"n\",), \"float32\"), i: R.Tensor(ndim=1, \
              dtype=\"int64\")) -> R.Object:\n        n = T.int64()\n        y{annotation} = R.take(x, i)\n        return y\n"
-        );
-        parse_module(&text).unwrap()
+        )
     }
 
     /// A contradiction is an error without a run, and what the program itself says falsely is not of the pass.
@@ -59,5 +62,18 @@ mod tests {
         let found = falsehood("", of_n).unwrap();
         assert!(found.message.starts_with("`y` is said to be Tensor((n), float32), and is "), "{}", found.message);
         assert_eq!(found.args.len(), 2);
+    }
+
+    /// The function is the one of the symbol, which may have another name in the module.
+    #[test]
+    fn the_function_of_the_symbol_is_run() {
+        let cx = Cx::new().with_edition(Edition::E2024_04);
+        let linked = |annotation: &str| {
+            let head = "        R.func_attr({\"global_symbol\": \"main\"})\n        n = T.int64()\n";
+            let text = text(annotation).replace("def main(", "def other(").replace("        n = T.int64()\n", head);
+            parse_module(&text).unwrap()
+        };
+        let found = falsehood(&cx, &linked(""), &linked(": R.Tensor((n,), \"float32\")"), "main");
+        assert!(found.is_some());
     }
 }

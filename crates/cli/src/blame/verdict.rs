@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::ROUNDING;
 use super::contracts::BrokenContract;
 use crate::value::{self, Brief};
+use relax_spec::grammar::{IrModule, Name};
+use relax_spec::refine::{RealVerdict, RefineError, Refinement, RefinementVerdict, Settings, missing};
 use relax_spec::value::ValueSpec;
 
 /// The maximum length of a message.
@@ -142,4 +145,52 @@ fn brief(value: &ValueSpec) -> String {
         Brief::Whole(argument) => format!("--arg '{argument}'"),
         Brief::Summary(summary) => summary,
     }
+}
+
+/// The verdict on the result of a pass that is asked to round more, if its numbers are not allowed: whether it computes
+/// the same real numbers.
+pub(super) fn exact_verdict(refinement: &Refinement) -> Option<PassVerdict> {
+    let is_of_numbers =
+        matches!(refinement.verdict, RefinementVerdict::NotAllowed { .. }) && refinement.deviation.is_some();
+    match &refinement.real {
+        RealVerdict::Equal { .. } | RealVerdict::RoundedConstants { .. } if is_of_numbers => {
+            Some(PassVerdict::Allowed { inputs: refinement.compared })
+        }
+        RealVerdict::Undecided(reason) if is_of_numbers => {
+            Some(PassVerdict::Open(format!("{ROUNDING} rounds more, as it is asked to: {reason}")))
+        }
+        RealVerdict::Equal { .. }
+        | RealVerdict::RoundedConstants { .. }
+        | RealVerdict::Different { .. }
+        | RealVerdict::Undecided(_) => None,
+    }
+}
+
+/// The verdict on the result of a pass.
+pub(super) fn verdict_on(before: &IrModule, found: Result<Refinement, RefineError>) -> PassVerdict {
+    let refinement = match found {
+        Err(error) => return PassVerdict::Open(error.to_string()),
+        Ok(refinement) => refinement,
+    };
+    match (newly_unknown(before, &refinement), refinement.verdict) {
+        (Some(name), RefinementVerdict::NotAllowed { .. }) => {
+            PassVerdict::Open(format!("nothing is known of `{name}`, which the pass makes the program call"))
+        }
+        (_, RefinementVerdict::Allowed) => PassVerdict::Allowed { inputs: refinement.compared },
+        (None, RefinementVerdict::NotAllowed { rule, message }) => {
+            PassVerdict::NotAllowed { rule: rule.to_string(), message, input: refinement.input.unwrap_or_default() }
+        }
+        (
+            _,
+            RefinementVerdict::Vacuous(reason)
+            | RefinementVerdict::Undecided(reason)
+            | RefinementVerdict::OutOfBudget(reason),
+        ) => PassVerdict::Open(reason),
+    }
+}
+
+/// A packed function without known properties, which the program did not mention before.
+pub(super) fn newly_unknown(before: &IrModule, refinement: &Refinement) -> Option<Name> {
+    let known = missing(&Settings::runs(0).registry, &[before]);
+    refinement.unknown.iter().find(|name| !known.contains(*name)).cloned()
 }
