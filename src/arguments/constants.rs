@@ -10,6 +10,7 @@ use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Call, DataType, Expr, GlobalFunc, IrModule, Name, PrimExpr, TensorData,
 };
 use crate::judge::with_stack;
+use crate::number::FloatType;
 use crate::ops::{self, AttrDefault, OpParam};
 use crate::value::{Scalar, Tensor};
 
@@ -35,6 +36,8 @@ pub(super) struct Constants {
     literals: BTreeSet<i64>,
     integers: Vec<i64>,
     floats: Vec<f64>,
+    /// Those of types with fewer digits than float32.
+    of_few_digits: Vec<f64>,
     /// Numbers computed from two constants: a scale before a bound moves the place where the bound matters.
     together: Vec<f64>,
     /// The `PrimFunc`s that have a small constant.
@@ -87,6 +90,11 @@ impl Constants {
     /// The floats in the programs.
     pub(super) fn floats(&self) -> &[f64] {
         &self.floats
+    }
+
+    /// Those of types with fewer digits than float32.
+    pub(super) fn of_few_digits(&self) -> &[f64] {
+        &self.of_few_digits
     }
 
     /// The quotients, products, differences and sums of two of them.
@@ -163,6 +171,14 @@ impl Constants {
         }
     }
 
+    fn float_of(&mut self, value: f64, dtype: DataType) {
+        self.float(value);
+        let has_few_digits = dtype.float_type().is_some_and(|float| float.digits() < FloatType::Float32.digits());
+        if has_few_digits && self.of_few_digits.len() < MAX_KEPT && !self.of_few_digits.contains(&value) {
+            self.of_few_digits.push(value);
+        }
+    }
+
     fn index(&mut self, value: i64) {
         if (2..=LARGEST).contains(&value) {
             self.arithmetic.insert(value);
@@ -176,7 +192,7 @@ impl Constants {
             match tensor.get(i) {
                 Some(Scalar::Int(x)) => self.integer(x),
                 Some(Scalar::UInt(x)) => self.integer(x as i64),
-                Some(Scalar::Float(x)) => self.float(x),
+                Some(Scalar::Float(x)) => self.float_of(x, data.dtype),
                 Some(Scalar::Bool(_) | Scalar::Ring(_)) | None => {}
             }
         }
@@ -268,7 +284,7 @@ impl Constants {
                 self.integer(*value);
                 self.index(*value);
             }
-            Expr::Float(value, _) => self.float(value.get()),
+            Expr::Float(value, dtype) => self.float_of(value.get(), *dtype),
             Expr::Var(_) | Expr::Int(..) | Expr::Str(_) | Expr::Data(_) => {}
             Expr::Binary(b) => [&b.a, &b.b].into_iter().for_each(|e| self.expr(e)),
             Expr::Not(e) | Expr::Cast(_, e) | Expr::Broadcast(e, _) => self.expr(e),

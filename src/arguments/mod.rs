@@ -67,6 +67,11 @@ pub(crate) fn float_constants(module: &IrModule) -> Vec<f64> {
     Constants::of(&[module]).floats().to_vec()
 }
 
+/// Those of types with fewer digits than float32.
+pub(crate) fn float_constants_of_few_digits(module: &IrModule) -> Vec<f64> {
+    Constants::of(&[module]).of_few_digits().to_vec()
+}
+
 impl ArgumentSource {
     /// Arguments near the constants of these programs, with at most this many bytes.
     pub fn of(modules: &[&IrModule], seed: u64, memory: u64) -> ArgumentSource {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::arguments::float_constants;
+use crate::arguments::{float_constants, float_constants_of_few_digits};
 use crate::grammar::visit::{Visitor, walk_call, walk_expr, walk_module, walk_var_binding};
 use crate::grammar::{Call, Expr, IrModule, TensorData, Var, VarBinding};
 use crate::number::FloatType;
@@ -16,6 +16,14 @@ pub(super) fn folds_constants(source: &IrModule, target: &IrModule) -> bool {
     }
     let (before, after) = (float_constants(source), float_constants(target));
     merges_two(&before, &after) || merges_two(&after, &before)
+}
+
+/// REFINE.RING.FOLDED: whether a constant that only one program has is of a type with fewer digits than float32. There are
+/// simpler fractions that round to the same float of such a type.
+pub(super) fn has_few_digits(source: &IrModule, target: &IrModule) -> bool {
+    let (before, after) = (float_constants_of_few_digits(source), float_constants_of_few_digits(target));
+    let has_others = |of: &[f64], other: &[f64]| of.iter().any(|x| !other.contains(x));
+    has_others(&before, &after) || has_others(&after, &before)
 }
 
 /// Above this number of constants no pairs are combined.

@@ -5,7 +5,7 @@ use ndarray::{ArrayD, IxDyn};
 
 use super::RefineError;
 use super::compare::RefinementComparison;
-use super::folded::folds_constants;
+use super::folded::{folds_constants, has_few_digits};
 use super::kept::DrawOf;
 use super::observe::Subject;
 use super::open::LEFT_OPEN;
@@ -29,6 +29,8 @@ const MOST_DRAWS: usize = 12;
 const SIZE: f64 = 4.0;
 /// The relative difference of sizes above which rounding of float64 does not explain it.
 const APART: f64 = 1e-6;
+/// The same, where constants are rounded to few digits.
+const APART_OF_FEW_DIGITS: f64 = 1.0 / 64.0;
 
 /// What determines the numbers of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -61,19 +63,28 @@ pub(super) fn compare(
     if comparison.source.compiled.is_some() || comparison.target.compiled.is_some() {
         return Ok(RealVerdict::Undecided("a compiled program runs in floats".to_string()));
     }
-    let exact = over_draws(comparison, given, ConstantReading::Exact)?;
+    let exact = over_draws(comparison, given, ConstantReading::Exact, APART)?;
     if !matches!(exact, RealVerdict::Different { .. }) {
         return Ok(exact);
     }
-    Ok(match over_draws(comparison, given, ConstantReading::Simplest)? {
+    let (source, target) = (comparison.source.module, comparison.target.module);
+    Ok(match over_draws(comparison, given, ConstantReading::Simplest, APART)? {
         RealVerdict::Equal { draws } => RealVerdict::RoundedConstants { draws },
         RealVerdict::RoundedConstants { .. } | RealVerdict::Different { .. } | RealVerdict::Undecided(_)
-            if folds_constants(comparison.source.module, comparison.target.module) =>
+            if folds_constants(source, target) =>
         {
             RealVerdict::Undecided("constants are computed in floats".to_string())
         }
         // The rounding of an irrational constant explains why the sizes are apart.
         undecided @ RealVerdict::Undecided(_) => undecided,
+        RealVerdict::RoundedConstants { .. } | RealVerdict::Different { .. } if has_few_digits(source, target) => {
+            match over_draws(comparison, given, ConstantReading::Simplest, APART_OF_FEW_DIGITS)? {
+                undecided @ RealVerdict::Undecided(_) => undecided,
+                RealVerdict::Equal { .. } | RealVerdict::RoundedConstants { .. } | RealVerdict::Different { .. } => {
+                    exact
+                }
+            }
+        }
         RealVerdict::RoundedConstants { .. } | RealVerdict::Different { .. } => exact,
     })
 }
@@ -82,6 +93,7 @@ fn over_draws(
     comparison: &mut RefinementComparison<'_>,
     given: &[Vec<ValueSpec>],
     reading: ConstantReading,
+    apart: f64,
 ) -> Result<RealVerdict, RefineError> {
     let (mut draws, mut open) = (0, None);
     let limit = comparison.steps.saturating_add(comparison.settings.steps / 4);
@@ -90,7 +102,7 @@ fn over_draws(
         let Some(args) = input(comparison, given, index) else { break };
         let steps = comparison.steps;
         comparison.steps += args.iter().map(elements).sum::<u64>();
-        match on_draw(comparison, &args, DrawSeed { seed: index as u64 + 1, reading, coincide: false })? {
+        match on_draw(comparison, &args, DrawSeed { seed: index as u64 + 1, reading, coincide: false }, apart)? {
             Drawn::Same => draws += 1,
             Drawn::Differs(how) => return Ok(RealVerdict::Different { draw: index as u32 + 1, how }),
             Drawn::Open(reason) => open = Some(reason),
@@ -109,8 +121,10 @@ fn over_draws(
     }
     // It is not counted: a difference that is zero where numbers coincide is not seen here.
     let last = DrawSeed { seed: MOST_DRAWS as u64 + 1, reading, coincide: true };
-    let coinciding =
-        input(comparison, given, 0).filter(|_| !is_costly).map(|args| on_draw(comparison, &args, last)).transpose()?;
+    let coinciding = input(comparison, given, 0)
+        .filter(|_| !is_costly)
+        .map(|args| on_draw(comparison, &args, last, apart))
+        .transpose()?;
     Ok(match coinciding {
         Some(Drawn::Differs(how)) => {
             RealVerdict::Different { draw: draws + 1, how: format!("{how}, where numbers of the input are equal") }
@@ -133,6 +147,7 @@ fn on_draw(
     comparison: &mut RefinementComparison<'_>,
     args: &[ValueSpec],
     seed: DrawSeed,
+    apart: f64,
 ) -> Result<Drawn, RefineError> {
     let (before, steps) = run_once(&comparison.source, comparison.cx(), args, seed)?;
     comparison.steps += steps;
@@ -142,9 +157,9 @@ fn on_draw(
     };
     let (after, steps) = run_once(&comparison.target, comparison.cx(), args, seed)?;
     comparison.steps += steps;
-    Ok(match after.map(|after| same(&before, &after)) {
+    Ok(match after.map(|after| same(&before, &after, apart)) {
         Ok(Drawn::Differs(how)) => match by_letter(comparison, args, seed)? {
-            Ok(letter) if matches!(same(&before, &letter), Drawn::Same) => Drawn::Differs(how),
+            Ok(letter) if matches!(same(&before, &letter, apart), Drawn::Same) => Drawn::Differs(how),
             Ok(_) | Err(_) => Drawn::Open("the documentation of an operator leaves open what it gives".to_string()),
         },
         Ok(drawn) => drawn,
@@ -264,7 +279,7 @@ fn share_of(number: RingNumber) -> u64 {
 }
 
 /// Whether the results of two runs are equal.
-fn same(before: &[Value], after: &[Value]) -> Drawn {
+fn same(before: &[Value], after: &[Value], apart: f64) -> Drawn {
     let mut todo: Vec<(Value, Value)> = before.iter().cloned().zip(after.iter().cloned()).rev().collect();
     let mut open = None;
     while let Some((x, y)) = todo.pop() {
@@ -273,8 +288,8 @@ fn same(before: &[Value], after: &[Value]) -> Drawn {
                 todo.extend(x.fields().iter().cloned().zip(y.fields().iter().cloned()).rev());
                 continue;
             }
-            (Value::Tensor(x), Value::Tensor(y)) => same_tensor(x, y),
-            (Value::Prim(x), Value::Prim(y)) => same_scalar(boxed(x.value), boxed(y.value), 0),
+            (Value::Tensor(x), Value::Tensor(y)) => same_tensor(x, y, apart),
+            (Value::Prim(x), Value::Prim(y)) => same_scalar(boxed(x.value), boxed(y.value), 0, apart),
             (Value::Shape(x), Value::Shape(y)) if x == y => Drawn::Same,
             (Value::Str(x), Value::Str(y)) if x == y => Drawn::Same,
             (Value::DataType(x), Value::DataType(y)) if x == y => Drawn::Same,
@@ -299,7 +314,7 @@ fn boxed(scalar: Scalar) -> Scalar {
     }
 }
 
-fn same_tensor(x: &Tensor, y: &Tensor) -> Drawn {
+fn same_tensor(x: &Tensor, y: &Tensor, apart: f64) -> Drawn {
     if x.dtype() != y.dtype() || x.shape() != y.shape() {
         return Drawn::Differs(format!(
             "a tensor of {} and {:?} in the source, of {} and {:?} in the target",
@@ -315,7 +330,7 @@ fn same_tensor(x: &Tensor, y: &Tensor) -> Drawn {
     let mut open = None;
     for i in 0..x.len() {
         let (Some(x), Some(y)) = (x.get(i), y.get(i)) else { continue };
-        match same_scalar(x, y, i) {
+        match same_scalar(x, y, i, apart) {
             Drawn::Same => {}
             Drawn::Differs(how) => return Drawn::Differs(how),
             Drawn::Open(reason) => open = Some(reason),
@@ -334,7 +349,7 @@ fn are_same_numbers(x: &Elements, y: &Elements) -> bool {
 
 /// REFINE.RING.DIFFERENT: different numbers are different real numbers if no function without an algebraic law was used
 /// to compute them, or if their sizes differ by more than rounding.
-fn same_scalar(x: Scalar, y: Scalar, index: usize) -> Drawn {
+fn same_scalar(x: Scalar, y: Scalar, index: usize, apart: f64) -> Drawn {
     let (Scalar::Ring(x), Scalar::Ring(y)) = (x, y) else {
         return if x == y { Drawn::Same } else { Drawn::Differs(format!("element {index} is {x} and {y}")) };
     };
@@ -344,7 +359,7 @@ fn same_scalar(x: Scalar, y: Scalar, index: usize) -> Drawn {
     };
     let (near_x, near_y) = (x.near(), y.near());
     let algebraic = x.functions() == Terms::default() && y.functions() == Terms::default();
-    let apart = (near_x - near_y).abs() > APART * near_x.abs().max(near_y.abs());
+    let apart = (near_x - near_y).abs() > apart * near_x.abs().max(near_y.abs());
     match (is_same, algebraic || apart) {
         (true, _) => Drawn::Same,
         (false, true) => Drawn::Differs(format!("element {index} is near {near_x:?} and near {near_y:?}")),

@@ -159,6 +159,29 @@ fn a_rounded_constant_is_told_from_another_one() {
     assert!(matches!(third("R.multiply(x, R.const(0.33333337306976318, \"float32\"))"), RealVerdict::Different { .. }));
 }
 
+/// REFINE.RING.FOLDED: in float16 there are simpler fractions than 0.044715 that round to the same float.
+#[test]
+fn a_constant_of_few_digits_says_little_beside_functions_without_algebra() {
+    let lowered = |dtype: &str, third: &str, scale: &str| {
+        let constant = |x: &str| format!("R.const({x}, \"{dtype}\")");
+        let cube = format!("R.multiply(R.multiply(x, x), {})", constant(third));
+        let inner = format!(
+            "R.multiply(R.multiply(x, {}), R.add({}, {cube}))",
+            constant("0.7978845608028654"),
+            constant("1.0")
+        );
+        let gelu =
+            format!("R.multiply(R.multiply(x, {}), R.add({}, R.tanh({inner})))", constant(scale), constant("1.0"));
+        let signature = format!("x: R.Tensor((3,), \"{dtype}\")");
+        real(&returning(&signature, "R.nn.gelu_tanh(x)"), &returning(&signature, &gelu))
+    };
+    assert!(matches!(lowered("float16", "0.044715", "0.5"), RealVerdict::Undecided(_)));
+    assert!(matches!(lowered("float32", "0.044715", "0.5"), RealVerdict::Undecided(_)));
+    // More than any rounding of constants, and what float32 tells.
+    assert!(matches!(lowered("float16", "0.044715", "0.6"), RealVerdict::Different { .. }));
+    assert!(matches!(lowered("float32", "0.0447", "0.5"), RealVerdict::Different { .. }));
+}
+
 #[test]
 fn what_the_ring_does_not_know_it_says() {
     let undecided = |source, target| match of(source, target) {
