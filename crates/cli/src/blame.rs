@@ -525,6 +525,8 @@ fn is_of(pass: &str, step: &PassStep) -> bool {
 const STEPS: u64 = 12_000_000;
 /// The pass that computes in float16 because it is asked to.
 const ROUNDING: &str = "ToMixedPrecision";
+/// The pass that writes the gradient of a function.
+const GRADIENT: &str = "Gradient";
 /// The step after all passes.
 const CODE_GENERATION: &str = "code generation";
 /// The pass that lowers operators.

@@ -13,6 +13,7 @@ use relax_spec::grammar::visit::{Visitor, walk_call, walk_module};
 use relax_spec::grammar::{AttrValue, Call, FuncStructInfo, Function, GlobalFunc, IrModule, Name, StructInfo, VDevice};
 use relax_spec::judge::{Cx, with_stack};
 use relax_spec::normal_form::{self, normalize};
+use relax_spec::refine::WrongGradient;
 use relax_spec::rule;
 use relax_spec::struct_info::is_more_specific;
 use relax_spec::value::ValueSpec;
@@ -40,6 +41,8 @@ pub(super) enum Contract {
     ExportedNames,
     /// The pass does not change its own result.
     Idempotence,
+    /// The gradient that a pass writes is that of the function.
+    Gradient,
 }
 
 impl Contract {
@@ -52,6 +55,7 @@ impl Contract {
             Contract::Information => "information",
             Contract::ExportedNames => "exported names",
             Contract::Idempotence => "idempotence",
+            Contract::Gradient => "gradient",
         }
     }
 }
@@ -75,6 +79,12 @@ impl BrokenContract {
     pub(super) fn of_false(found: FalseInformation) -> BrokenContract {
         let rule = rule!("SI.DERIVE.VB.ANNOT.WARN");
         BrokenContract { input: found.args, ..BrokenContract::new(Contract::Information, rule, found.message) }
+    }
+
+    /// REFINE.GRADIENT: differences of the function give another gradient.
+    pub(super) fn of_gradient(found: WrongGradient) -> BrokenContract {
+        let rule = rule!("REFINE.GRADIENT");
+        BrokenContract { input: found.args, ..BrokenContract::new(Contract::Gradient, rule, found.message) }
     }
 
     /// The text for a line of the report.

@@ -8,12 +8,14 @@ use super::contracts::{BrokenContract, Properties, changes_its_result, is_same};
 use super::made::module_of;
 use super::truth::falsehood;
 use super::verdict::{Judged, PassVerdict};
-use super::{Blamed, Blamer, CODE_GENERATION, PassRecord, Stopped};
+use super::{Blamed, Blamer, CODE_GENERATION, GRADIENT, PassRecord, Stopped, is_of};
 use crate::Failure;
 use ask::stages::PassStage;
 use relax_spec::arguments::are_ordinary;
 use relax_spec::grammar::IrModule;
+use relax_spec::refine::wrong_gradient;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
+use serde_json::Value;
 
 impl Blamer<'_> {
     /// Judges the result of a pass.
@@ -41,6 +43,7 @@ impl Blamer<'_> {
         record.passed.push(stage.pass.clone());
         if let Some(after) = after {
             judged.broken = self.broken(record, &stage.pass, dialect, after.as_deref());
+            judged.broken.extend(after.as_deref().and_then(|after| self.wrong_gradient(after, dialect, &stage.pass)));
             let assuming = after.filter(|_| record.properties.assumes && !judged.is_wrong());
             let false_of = |after: Rc<IrModule>| falsehood(&self.cx(dialect), &before, &after, &self.entry);
             judged.broken.extend(assuming.and_then(false_of).map(BrokenContract::of_false));
@@ -139,5 +142,25 @@ impl Blamer<'_> {
         let broken = record.properties.broken(&mut cx, pass, &properties);
         record.properties = properties;
         broken
+    }
+
+    /// REFINE.GRADIENT: what is wrong with the gradient that `Gradient` has written, if that can be compared.
+    fn wrong_gradient(&self, after: &IrModule, dialect: Dialect, pass: &str) -> Option<BrokenContract> {
+        let step = self.steps.iter().find(|step| step.name == GRADIENT && is_of(pass, step))?;
+        let argument = |at: usize, name: &str| match step.arguments.as_ref()? {
+            Value::Array(given) => given.get(at).cloned(),
+            Value::Object(given) => given.get(name).cloned(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+        };
+        // Without the gradients of some parameters the others have no place of their own.
+        if argument(1, "require_grads").is_some_and(|given| !given.is_null()) {
+            return None;
+        }
+        let function = argument(0, "func_name").and_then(|name| name.as_str().map(str::to_string));
+        let function = function.unwrap_or_else(|| self.entry.to_string());
+        let target = argument(2, "target_index").and_then(|at| at.as_u64()).unwrap_or(0);
+        let adjoint = format!("{function}_adjoint");
+        let found = wrong_gradient(&self.cx(dialect), after, &function, &adjoint, usize::try_from(target).ok()?);
+        found.map(BrokenContract::of_gradient)
     }
 }
