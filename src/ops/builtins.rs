@@ -2,6 +2,7 @@
 
 use crate::book::Rule;
 use crate::grammar::DataType;
+use crate::ops::applied;
 use crate::ops::kernel::{Out, fail, in_shape};
 use crate::ops::tensor::memory::{new_storage, new_tensor, place, run_with_sizes, seen};
 use crate::value::{
@@ -47,7 +48,19 @@ pub(super) fn register(registry: &mut Registry) {
             m.cx().conclude(*rule, value).map(Returned::Value)
         });
     }
+    for (name, operator) in OPERATORS {
+        registry.register_reading(name, true, Reads::Nothing, move |m, args| {
+            applied(m, operator, args).map(Returned::Value)
+        });
+    }
 }
+
+/// The functions of TVM's run time that do what an operator does, with the same arguments.
+const OPERATORS: &[(&str, &str)] = &[
+    ("runtime.TVMTensorCreateView", "memory.view"),
+    ("vm.builtin.ensure_zero_offset", "memory.ensure_zero_offset"),
+    ("relax.run.shape_to_tensor", "shape_to_tensor"),
+];
 
 /// The input of a function.
 struct BuiltinCall<'a> {

@@ -60,8 +60,13 @@ pub fn wrong_gradient(
             return None;
         }
         func.params.iter().enumerate().find_map(|(nth, param)| {
-            let direction = direction(input.get(nth)?)?;
-            let given = along(gradients.get(nth)?, &direction)?;
+            let (spec, gradient) = (input.get(nth)?, gradients.get(nth)?);
+            let name = &param.var.name;
+            let direction = direction(spec)?;
+            if !is_alike(spec, gradient) {
+                return fault(format!("the gradient by `{name}` in `{adjoint}` has another shape than `{name}`"));
+            }
+            let given = along(gradient, &direction)?;
             let slope = |step: f64| {
                 let at = |step: f64| number(&moved(&input, nth, &direction, step)?);
                 Some((at(step)? - at(-step)?) / (2.0 * step))
@@ -73,7 +78,6 @@ pub fn wrong_gradient(
             if is_noise || differ(wide, narrow, BENT) || !differ(slope, given, WRONG) {
                 return None;
             }
-            let name = &param.var.name;
             fault(format!("in a direction of `{name}` the derivative is {slope:?}, by `{adjoint}` {given:?}"))
         })
     })
@@ -131,12 +135,15 @@ fn moved(input: &[ValueSpec], nth: usize, direction: &[f64], step: f64) -> Optio
     Some(moved)
 }
 
+/// Whether a gradient that is a tensor has the shape of the parameter.
+fn is_alike(spec: &ValueSpec, gradient: &Value) -> bool {
+    let (Some(data), Value::Tensor(tensor)) = (spec.as_tensor(), gradient) else { return true };
+    data.shape.iter().map(|size| i64::try_from(*size).ok()).eq(tensor.shape().iter().map(|size| Some(*size)))
+}
+
 /// The derivative in a direction.
 fn along(gradient: &Value, direction: &[f64]) -> Option<f64> {
     let Value::Tensor(tensor) = gradient else { return None };
-    if tensor.len() != direction.len() {
-        return None;
-    }
     direction.iter().enumerate().map(|(i, by)| Some(near(tensor.get(i)?)? * by)).sum()
 }
 
@@ -205,6 +212,8 @@ mod tests {
         let wrong = found(&format!("R.add(b, R.multiply(x, R.subtract({one}, b)))")).unwrap();
         assert!(wrong.message.starts_with("in a direction of `x` the derivative is "), "{}", wrong.message);
         assert!(found("R.zeros_like(x)").is_some());
+        let wrong = found("R.sum(x, axis=[0])").unwrap();
+        assert!(wrong.message.ends_with("has another shape than `x`"), "{}", wrong.message);
     }
 
     /// The places before an element, and not those behind it, count in an exclusive sum.

@@ -5,7 +5,7 @@ use super::observed::{ClosureObservations, ObservedCall};
 use super::{Observed, RefinementVerdict};
 use crate::book::{Erratum, Rule};
 use crate::judge::{Cx, Ending, ReportedCondition, RuntimeError};
-use crate::value::{Effect, ValueSpec};
+use crate::value::{Effect, Tensor, ValueSpec};
 
 /// Whether a run of the target is one that the text allows for a run of the source on the same input.
 pub(super) fn judge_runs(
@@ -58,7 +58,10 @@ fn same_value(
     after: &ValueSpec,
     agreement: &Agreement<'_>,
 ) -> RefinementVerdict {
-    let other_value = || format!("the source returns {before}, the target {after}");
+    let other_value = || {
+        let place = first_difference(before, after).map(|place| format!("; {place}")).unwrap_or_default();
+        format!("the source returns {before}, the target {after}{place}")
+    };
     let same = agreement.results(before, after);
     let same_value: ReportedCondition = match source.mutated {
         true => (rule!("OPT.MEM.COPY"), 1, same, &other_value),
@@ -68,6 +71,22 @@ fn same_value(
         .or_else(|| differing_mutations(cx, source, target, agreement))
         .or_else(|| unmet(cx, &[same_value]))
         .unwrap_or_else(|| same_calls(cx, &source.closures, &target.closures, agreement))
+}
+
+/// The elements of a tensor that are told.
+const TOLD: usize = 16;
+
+/// Where two values differ, if that is behind what is told of a tensor.
+fn first_difference(before: &ValueSpec, after: &ValueSpec) -> Option<String> {
+    before.tensors().zip(after.tensors()).find_map(|(x, y)| {
+        let (x, y) = (Tensor::from_data(x).ok()?, Tensor::from_data(y).ok()?);
+        if x.shape() != y.shape() || x.dtype() != y.dtype() {
+            return None;
+        }
+        let element = |tensor: &Tensor, i| tensor.get(i).map(|x| x.to_string());
+        let at = (0..x.len()).find(|i| element(&x, *i) != element(&y, *i)).filter(|i| *i >= TOLD)?;
+        Some(format!("element {at} is {} and {}", element(&x, at)?, element(&y, at)?))
+    })
 }
 
 /// OPT.GENERAL: the meaning of a closure is the behaviour of its calls, so these are compared one by one, like runs.
@@ -250,7 +269,8 @@ fn more_defined(cx: &mut Cx, source: &Observed, target: &Observed, agreement: &A
 }
 
 /// Whether the same check fails. A match that is lowered to builtins of the machine is still the same check.
-fn is_same_check(before: &RuntimeError, after: &RuntimeError) -> bool {
+fn is_same_check(before: &RuntimeError, after_error: &RuntimeError) -> bool {
+    let after = after_error;
     // An operator that is lowered to a call states the sizes of its result.
     let is_its_size = before.negative.is_some()
         && before.negative == after.negative
@@ -259,8 +279,11 @@ fn is_same_check(before: &RuntimeError, after: &RuntimeError) -> bool {
     let (before, after) = (before.rule, after.rule);
     let of_match = |rule: Rule| is_cast(rule) || rule.id().starts_with("SI.BOUNDARY.");
     let of_builtin = |rule: Rule| rule.id().starts_with("BUILTIN.CHECK_") || rule.id().starts_with("BUILTIN.MATCH_");
+    // What compiled code raises names no check.
+    let is_raised = after_error.rule == rule!("PURE.ERR.OP") && after_error.message.contains(" raised an error: ");
     before == after
         || is_its_size
+        || (of_match(before) || of_builtin(before)) && is_raised
         || of_match(before) && of_builtin(after)
         || of_builtin(before) && (of_match(after) || of_builtin(after))
 }

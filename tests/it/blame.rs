@@ -355,3 +355,88 @@ fn a_program_that_is_not_well_formed_is_told() {
     assert_eq!(told.len(), 1, "{output}");
     assert!(told.iter().all(|line| line["not_well_formed"].to_string().contains("SI.DERIVE.")), "{told:?}");
 }
+
+/// A value that differs on arguments on which nothing fails matters more than a check that is lost.
+#[test]
+fn a_lost_check_comes_behind_another_value() {
+    let of = |first: &str, constant: &str| {
+        format!(
+            "@I.ir_module\nclass Module:\n    @R.function(pure=True)\n    def main(x: R.Tensor((\"n\",), \"float32\")) -> \
+             R.Tensor(ndim=1, dtype=\"float32\"):\n{first}        y = R.add(x, R.const({constant}, \"float32\"))\n        return y\n"
+        )
+    };
+    let check = "        z = R.match_cast(x, R.Tensor((2,), \"float32\"))\n";
+    let stages = [
+        json!({"pass": "input", "text": of(check, "1.0")}),
+        json!({"pass": "DropsCheck", "text": of("", "1.0")}),
+        json!({"pass": "Wrong", "text": of("", "2.0")}),
+        json!({"done": true}),
+    ];
+    let blamed = |stages: &[Value]| answer(&blamed_of(&of(check, "1.0"), &[], stages, ANSWERS).1)["blamed"].clone();
+    assert_eq!(blamed(&stages), "Wrong");
+    assert_eq!(blamed(&[stages[0].clone(), stages[1].clone(), stages[3].clone()]), "DropsCheck");
+}
+
+#[test]
+fn another_function_that_can_be_started_is_judged_too() {
+    let of = |constant: &str| {
+        program("1.0")
+            + &format!(
+                "\n    @R.function(pure=True)\n    def decode(x: R.Tensor((2,), \"float32\")) -> R.Tensor((2,), \
+                 \"float32\"):\n        y = R.multiply(x, R.const({constant}, \"float32\"))\n        return y\n"
+            )
+    };
+    let stages = [
+        json!({"pass": "input", "text": of("3.0")}),
+        json!({"pass": "Wrong", "text": of("4.0")}),
+        json!({"done": true}),
+    ];
+    let (status, output, _) = blamed_of(&of("3.0"), &[], &stages, ANSWERS);
+    assert_eq!((status, &answer(&output)["blamed"]), (1, &json!("Wrong")), "{output}");
+    assert!(json_lines(&output).iter().any(|line| line["entry"] == "decode"), "{output}");
+    let (status, output, _) = blamed_of(&of("3.0"), &["--entry", "main"], &stages, ANSWERS);
+    assert_eq!((status, &answer(&output)["blamed"]), (0, &Value::Null), "{output}");
+    // Without `main` the first one is judged pass by pass.
+    let renamed = |constant: &str| of(constant).replace("def main", "def prefill");
+    let stages = [json!({"pass": "input", "text": renamed("3.0")}), json!({"done": true})];
+    let (status, output, error) = blamed_of(&renamed("3.0"), &[], &stages, ANSWERS);
+    assert_eq!(status, 0, "{output}{error}");
+    assert!(error.contains("`prefill` is judged pass by pass"), "{error}");
+}
+
+#[test]
+fn arguments_that_are_given_are_the_only_ones() {
+    let of = |bound: &str| program("1.0").replace("R.add(x, R.const(1.0, \"float32\"))", bound);
+    let (relu, abs) = (of("R.nn.relu(x)"), of("R.abs(x)"));
+    let stages = [json!({"pass": "input", "text": relu}), json!({"pass": "Wrong", "text": abs}), json!({"done": true})];
+    let blamed = |options: &[&str]| answer(&blamed_of(&relu, options, &stages, ANSWERS).1)["blamed"].clone();
+    assert_eq!(blamed(&[]), "Wrong");
+    assert_eq!(blamed(&["--arg", "[1.0, 2.0]:float32"]), Value::Null);
+    assert_eq!(blamed(&["--arg", "[1.0, -2.0]:float32"]), "Wrong");
+    assert_eq!(blamed(&["--arg", "[1.0, 2.0]:float32", "--runs", "20"]), "Wrong");
+}
+
+/// What another pass should have lowered, or is accepted without, is not its own.
+#[test]
+fn a_pass_over_prim_funcs_that_refuses_is_named() {
+    let refused = |left: Value| {
+        let error = json!({"error": "no", "pass": "tirx.VectorizeLoop", "left": left});
+        let lowering = json!({"pass": "LegalizeOps", "text": program("1.0")});
+        answer(&blamed(&[lowering, error, json!({"done": true})]).1)["blamed"].clone()
+    };
+    assert_eq!(refused(json!([])), "tirx.VectorizeLoop");
+    assert_eq!(refused(json!(["relax.add"])), "LegalizeOps");
+}
+
+/// A function of the run time is called without the information about its result, which the annotation has.
+#[test]
+fn annotations_of_calls_of_the_run_time_may_say_more() {
+    let impure = program("1.0").replace("pure=True", "pure=False");
+    let of = |value: &str| impure.replace("y = R.add(x, R.const(1.0, \"float32\"))", value);
+    let cast = of("y = R.reshape(x, R.shape([2]))");
+    let lowered = of("y: R.Tensor((2,), \"float32\") = R.call_packed(\"vm.builtin.reshape\", x, R.shape([2]))");
+    let stages =
+        [json!({"pass": "input", "text": cast}), json!({"pass": "Lowers", "text": lowered}), json!({"done": true})];
+    let (status, output, _) = blamed_of(&cast, &[], &stages, ANSWERS);
+    assert_eq!((status, &answer(&output)["blamed"]), (0, &Value::Null), "{output}");
+}

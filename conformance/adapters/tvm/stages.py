@@ -48,6 +48,8 @@ FIRST = "Normalize"
 #: The last pass before the generation of code.
 LAST = "AttachGlobalSymbol"
 CODE_GENERATION = "code generation"
+#: How the names of passes over PrimFuncs begin.
+OVER_PRIM_FUNCS = ("tir.", "tirx.", "s_tir.")
 #: The passes over PrimFuncs from which on a function has no signature that a program calls.
 SPLIT = re.compile(r"\b(SplitHostDevice|MakePackedAPI)$")
 
@@ -157,7 +159,12 @@ def made_in(file, name):
     params = inspect.signature(found).parameters.values() if inspect.isfunction(found) else ()
     needed = [param for param in params if param.default is param.empty and param.kind != param.VAR_KEYWORD]
     if not needed:
-        return found()
+        found = found()
+        if isinstance(found, tvm.ir.transform.Pass):
+            return found
+        # An object that is called with a module, and with a context if it takes one.
+        params = inspect.signature(found).parameters.values()
+        needed = [param for param in params if param.default is param.empty and param.kind != param.VAR_KEYWORD]
 
     def run(*args):
         return found(*args[: len(needed)])
@@ -308,7 +315,10 @@ class Run:
         names = [name for name in self.running if not CONTAINERS.search(name)]
         if not names:
             return None
-        return CODE_GENERATION if names[0] == CODE_GENERATION else self.label(names[-1])
+        if names[0] != CODE_GENERATION:
+            return self.label(names[-1])
+        # A pass over PrimFuncs, or what writes instructions.
+        return names[-1] if names[-1].startswith(OVER_PRIM_FUNCS) else CODE_GENERATION
 
 
 def is_lowered(names):

@@ -26,8 +26,9 @@ use serde_json::json;
 use super::asking::{STARTUP, interrupt, prepare};
 use super::assume::Assuming;
 use super::budget::StepBudget;
-use super::given::{self, EntryArguments};
+use super::given::{self, EntryArguments, exported};
 use super::options::{self, ReportFormat};
+use super::terminal::remark;
 use super::{CommandResult, Exit, Failure, input, print, print_json, print_program, value};
 use ask::adapters::{Adapter, TvmVersion};
 use ask::process::{CommandLine, Interrupt};
@@ -41,7 +42,7 @@ use params::related;
 use passes::{Steps, own_passes, steps};
 use relax_spec::arguments::{largest_size, linked};
 use relax_spec::book::Edition;
-use relax_spec::grammar::{IrModule, Name};
+use relax_spec::grammar::{IrModule, Name, visible};
 use relax_spec::judge::Cx;
 use relax_spec::refine::{KeptRuns, Settings, refine, run_ahead};
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
@@ -100,14 +101,14 @@ pub struct Args {
     /// Of a Python file with several modules: the name of the class
     #[arg(long, value_name = "NAME")]
     module: Option<String>,
-    /// The global symbol of the function to start [default: main]
+    /// The global symbol of the function to start [default: main, and then the others that can be started]
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
     #[command(flatten)]
     pub(super) given: EntryArguments,
-    /// How many generated inputs to try for each pass
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    runs: usize,
+    /// How many generated inputs to try for each pass [default: 20, and none where arguments are given]
+    #[arg(long, value_name = "N")]
+    runs: Option<usize>,
     /// The seed of the generated inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -221,7 +222,7 @@ pub fn run(args: &Args) -> CommandResult {
     let source = file.module(args.module.as_deref())?;
     let asks = !args.passes.is_empty() || args.sequence.is_some();
     let own = if asks { Vec::new() } else { own_passes(&file.text) };
-    let entry = given::entry(&mut args.budget.cx(), &source, args.entry.as_deref())?;
+    let entry = first_entry(args, &source)?;
     let given = match args.given.is_empty() {
         true => Vec::new(),
         false => vec![args.given.load(linked(&source, &entry), args.given.memory())?],
@@ -248,6 +249,17 @@ pub fn run(args: &Args) -> CommandResult {
         worst = worst.and(blamer.blame(&adapter)?);
     }
     Ok(worst)
+}
+
+/// The function that is judged pass by pass: the named one, `main`, or the first.
+fn first_entry(args: &Args, source: &IrModule) -> Result<Name, Failure> {
+    match (given::entry(&mut args.budget.cx(), source, args.entry.as_deref()), exported(source).first()) {
+        (Err(_), Some(first)) if args.entry.is_none() => {
+            remark(&format!("note: there is no `main`; `{}` is judged pass by pass", visible(first)));
+            Ok(first.clone())
+        }
+        (entry, _) => entry,
+    }
 }
 
 impl Blamer<'_> {
@@ -290,13 +302,31 @@ impl Blamer<'_> {
         if let Some(pass) = record.blamed.as_ref().filter(|_| refusal.is_none() && !record.is_of_code) {
             self.confirm(&mut recorder, dialect, &pass.pass)?;
         }
-        let blamed = self.blamed(&record, refusal.as_ref()).or(blamed_on);
+        let blamed = match self.blamed(&record, refusal.as_ref()).or(blamed_on) {
+            None if refusal.is_none() => self.blamed_elsewhere(&mut recorder, dialect)?,
+            found => found,
+        };
         let times = Times::of(compiled, recorder.waited(), begun.elapsed());
         let exit = self.conclude(blamed.as_ref(), record.any_open, refusal.as_ref(), &whole, times)?;
         if let (Some(questions), Some(blamed)) = (self.args.reduce, &blamed) {
             self.reduce(&mut recorder, dialect, questions, blamed)?;
         }
         Ok(exit)
+    }
+
+    /// The pass to blame for what it made of another function that can be started, if nobody asked for one of them.
+    fn blamed_elsewhere(&self, recorder: &mut StageRecorder, dialect: Dialect) -> Result<Option<Blamed>, Failure> {
+        if self.args.entry.is_some() || !self.given.is_empty() {
+            return Ok(None);
+        }
+        for entry in exported(&self.source).into_iter().filter(|entry| *entry != self.entry) {
+            let other = Blamer { entry, ..self.with((*self.source).clone(), Vec::new(), self.steps.clone()) };
+            if let Some(found) = other.quietly_blamed(recorder, dialect)? {
+                self.tell_elsewhere(&other.entry, &found)?;
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     fn request(&self, dialect: Dialect) -> StagesRequest {
@@ -435,7 +465,7 @@ impl Blamer<'_> {
         if let Some(asked) = refusal.without.iter().find(|without| is_asked(without) && !is_asked(pass)) {
             return Some(asked.clone());
         }
-        if pass != CODE_GENERATION {
+        if pass != CODE_GENERATION && !is_of_prim_funcs(pass) {
             return Some(pass.clone());
         }
         let lowering = record.passed.iter().find(|passed| *passed == LOWERING && !refusal.left.is_empty());
@@ -502,13 +532,25 @@ impl Blamer<'_> {
         let settings = Settings { both: rounds, ..self.settings()? };
         let found = refine(&mut cx, before, after, &self.entry, &self.given, &settings);
         let exactly = found.as_ref().ok().filter(|_| rounds).and_then(exact_verdict);
-        Ok(exactly.unwrap_or_else(|| verdict_on(before, found)))
+        let verdict = exactly.unwrap_or_else(|| verdict_on(before, found));
+        // The ring draws other numbers than those that are given.
+        Ok(match verdict {
+            PassVerdict::NotAllowed { rule, .. } if rule == REAL && self.runs() == 0 => {
+                PassVerdict::Allowed { inputs: self.given.len() }
+            }
+            verdict => verdict,
+        })
+    }
+
+    /// How many inputs are generated for each pass.
+    fn runs(&self) -> usize {
+        self.args.runs.unwrap_or(if self.args.given.is_empty() { RUNS } else { 0 })
     }
 
     fn settings(&self) -> Result<Settings, Failure> {
         let (seed, shared, kept) = (self.args.seed, self.shared.clone(), self.kept.clone());
         let origin = Some(self.source.clone());
-        let mut settings = Settings { seed, shared, kept, origin, steps: STEPS, ..Settings::runs(self.args.runs) };
+        let mut settings = Settings { seed, shared, kept, origin, steps: STEPS, ..Settings::runs(self.runs()) };
         self.args.budget.allow(&mut settings, &self.args.given);
         self.args.assuming.assume(&mut settings)?;
         settings.known.ordinary |= self.is_ordinary;
@@ -521,12 +563,21 @@ fn is_of(pass: &str, step: &PassStep) -> bool {
     pass.split('/').next() == Some(step.name.as_str())
 }
 
+/// Whether a pass is one over PrimFuncs, which runs while code is generated.
+fn is_of_prim_funcs(pass: &str) -> bool {
+    ["tir.", "tirx.", "s_tir."].iter().any(|family| pass.starts_with(family))
+}
+
 /// The steps of all runs of a pass after which no further input is generated: large programs run on few.
 const STEPS: u64 = 12_000_000;
+/// How many inputs are generated for each pass.
+const RUNS: usize = 20;
 /// The pass that computes in float16 because it is asked to.
 const ROUNDING: &str = "ToMixedPrecision";
 /// The pass that writes the gradient of a function.
 const GRADIENT: &str = "Gradient";
+/// The clause by which another real function is not allowed, though it is the same within rounding.
+const REAL: &str = "REFINE.REAL";
 /// The step after all passes.
 const CODE_GENERATION: &str = "code generation";
 /// The pass that lowers operators.

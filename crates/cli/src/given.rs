@@ -206,6 +206,17 @@ pub fn entry(cx: &mut Cx, module: &IrModule, named: Option<&str>) -> Result<Name
     if let Some(name) = named {
         return Ok(name.into());
     }
+    match (eval::default_entry(cx, module), exported(module).as_slice()) {
+        (Err(_), [only]) => {
+            remark(&format!("note: there is no `main`; `{}` is the only entry point\n", visible(only)));
+            Ok(only.clone())
+        }
+        (chosen, _) => chosen.map_err(Failure::unreadable),
+    }
+}
+
+/// The names by which functions of a module can be started.
+pub fn exported(module: &IrModule) -> Vec<Name> {
     let symbol = |func: &Function| match func.attrs.get("global_symbol") {
         Some(AttrValue::Str(symbol)) => Some(symbol.clone()),
         Some(_) | None => None,
@@ -214,13 +225,7 @@ pub fn entry(cx: &mut Cx, module: &IrModule, named: Option<&str>) -> Result<Name
         GlobalFunc::Function(func) => symbol(func),
         GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
     });
-    match (eval::default_entry(cx, module), linked.collect::<Vec<Name>>().as_slice()) {
-        (Err(_), [only]) => {
-            remark(&format!("note: there is no `main`; `{}` is the only entry point\n", visible(only)));
-            Ok(only.clone())
-        }
-        (chosen, _) => chosen.map_err(Failure::unreadable),
-    }
+    linked.collect()
 }
 
 /// Fails unless there are as many arguments as parameters, and names the parameters.

@@ -223,12 +223,6 @@ CAUSES = [
         AVOID,
     ),
     (
-        "the code that is generated for `T.round` gives the even one of two (ops/image.resize2d-15-exact in the ledger)",
-        "image.resize[23]d",
-        with_attribute("rounding_method", "floor"),
-        AVOID,
-    ),
-    (
         "no operator of a pool has a lowering for another layout of the result (ops/nn.avg_pool2d-8-exact in the ledger)",
         r"nn\.(adaptive_)?(max|avg)_pool[123]d",
         transformed,

@@ -169,7 +169,10 @@ class Explained:
 
 def by_words(sort, name, message, text):
     """The reason that a message and the program say."""
-    return by_message(message, name, text) or (by_refusal(message, text) if sort == "refused" else None)
+    if sort != "refused":
+        return by_message(message, name, text)
+    name = CODE_GENERATION if name.startswith(OVER_PRIM_FUNCS) else name
+    return by_message(message, name, text) or by_refusal(message, text)
 
 
 class Records:

@@ -10,7 +10,9 @@ use relax_spec::check::{CheckStage, Claim, check_as};
 use relax_spec::derivation::{DeriveReport, derive_module};
 use relax_spec::findings::{Diagnostic, Severity};
 use relax_spec::grammar::visit::{Visitor, walk_call, walk_module};
-use relax_spec::grammar::{AttrValue, Call, FuncStructInfo, Function, GlobalFunc, IrModule, Name, StructInfo, VDevice};
+use relax_spec::grammar::{
+    AttrValue, Call, Expr, FuncStructInfo, Function, GlobalFunc, IrModule, Name, StructInfo, VDevice,
+};
 use relax_spec::judge::{Cx, with_stack};
 use relax_spec::normal_form::{self, normalize};
 use relax_spec::refine::WrongGradient;
@@ -117,6 +119,8 @@ pub(super) struct Properties {
     errors: BTreeMap<String, (Rule, Contract, String)>,
     /// The exported functions: whether they are pure, and their structural information.
     exported: BTreeMap<Name, (bool, Option<StructInfo>)>,
+    /// Those that do not say what they return, which TVM writes there.
+    unannotated: BTreeSet<Name>,
     /// Whether an annotation says more than is derived.
     pub(super) assumes: bool,
 }
@@ -131,9 +135,12 @@ impl Properties {
             report.diagnostics.extend(report.derived.diagnostics.iter().cloned());
         }
         let assumes = report.diagnostics.iter().any(|finding| finding.rule == rule!("SI.DERIVE.VB.ANNOT.WARN"));
+        let is_untyped = has_untyped_calls(module);
         let mut errors = BTreeMap::new();
         let mut add = |contract: fn(Rule) -> Contract, findings: Vec<Diagnostic>| {
-            for finding in findings.into_iter().filter(|finding| finding.severity == Severity::Error) {
+            let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
+            let is_known_better = |finding: &Diagnostic| is_untyped && says_more_than_object(finding);
+            for finding in findings.into_iter().filter(|finding| is_error(finding) && !is_known_better(finding)) {
                 let place = format!("{} ({})", finding.message, finding.path.0);
                 errors.entry(finding.rule.to_string()).or_insert((finding.rule, contract(finding.rule), place));
             }
@@ -156,7 +163,12 @@ impl Properties {
             }
             GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
         });
-        Properties { exported: exported.collect(), errors, assumes }
+        let unannotated = module.funcs.iter().filter_map(|(gv, func)| match func {
+            GlobalFunc::Function(func) if func.ret_struct_info.is_none() => Some(gv.name.clone()),
+            GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
+        });
+        let unannotated = unannotated.collect();
+        Properties { exported: exported.collect(), unannotated, errors, assumes }
     }
 
     /// Why the module is not well-formed, if it is not.
@@ -213,7 +225,9 @@ impl Properties {
 
     /// SI.ORDER.MEANING: the information about the result of a function with the same parameters becomes no weaker.
     fn information(&self, cx: &mut Cx, after: &Properties) -> Option<BrokenContract> {
-        self.exported.iter().find_map(|(name, (_, before))| {
+        // A reader may infer less than is derived here.
+        let said = self.exported.iter().filter(|(name, _)| !self.unannotated.contains(*name));
+        said.into_iter().find_map(|(name, (_, before))| {
             let before = before.as_ref()?;
             let after = like(before, after.exported.get(name)?.1.as_ref()?)?;
             let is_weaker = is_more_specific(cx, before, &after) && !is_more_specific(cx, &after, before);
@@ -222,6 +236,36 @@ impl Properties {
                 BrokenContract::new(Contract::Information, rule!("SI.ORDER.MEANING"), message)
             })
         })
+    }
+}
+
+/// Whether an annotation says more than that there is an object, which is all that is derived.
+fn says_more_than_object(finding: &Diagnostic) -> bool {
+    let of_annotations = [rule!("SI.DERIVE.VB.ANNOT.ERR"), rule!("SI.DERIVE.FUNC.RET.ERR")];
+    let told = &finding.message;
+    of_annotations.contains(&finding.rule)
+        && (told.ends_with("its value is Object") || told.contains("the body is Object,"))
+}
+
+/// Whether a program calls functions of the run time that passes write without the information about the result, which
+/// stays in the annotations.
+fn has_untyped_calls(module: &IrModule) -> bool {
+    let mut seen = UntypedCalls(false);
+    walk_module(&mut seen, module);
+    seen.0
+}
+
+struct UntypedCalls(bool);
+
+impl Visitor for UntypedCalls {
+    fn visit_call(&mut self, call: &Call) {
+        let is_of_run_time = |symbol: &str| symbol.starts_with("vm.builtin.") || symbol.starts_with("runtime.");
+        self.0 |= match &call.op {
+            Expr::ExternFunc(func) => is_of_run_time(&func.global_symbol),
+            Expr::Op(op) => op.op_name.ends_with("make_closure"),
+            _ => false,
+        };
+        walk_call(self, call);
     }
 }
 
@@ -342,7 +386,12 @@ mod tests {
         // An annotation that the program itself gives hides what is derived, and not the transfer.
         let hidden = program(": R.Tensor((2,), \"int8\")");
         assert!(hidden.broken(&mut Cx::new(), "P", &written).is_empty());
-        let nothing = Properties { errors: BTreeMap::new(), exported: BTreeMap::new(), assumes: false };
+        let nothing = Properties {
+            errors: BTreeMap::new(),
+            exported: BTreeMap::new(),
+            unannotated: BTreeSet::new(),
+            assumes: false,
+        };
         assert_eq!(nothing.broken(&mut Cx::new(), "P", &written).len(), 1);
     }
 

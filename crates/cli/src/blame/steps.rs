@@ -14,6 +14,7 @@ use ask::stages::PassStage;
 use relax_spec::arguments::are_ordinary;
 use relax_spec::grammar::IrModule;
 use relax_spec::refine::wrong_gradient;
+use relax_spec::rule;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 use serde_json::Value;
 
@@ -120,7 +121,7 @@ impl Blamer<'_> {
     pub(super) fn conclude_pass(&self, record: &mut PassRecord, pass: &str, judged: &Judged) -> Result<(), Failure> {
         record.any_open |= matches!(judged.verdict, PassVerdict::Open(_));
         if let Some((reason, input)) = judged.wrong() {
-            let slight = judged.slight && judged.broken.is_empty();
+            let slight = (judged.slight || is_doubtful(&reason)) && judged.broken.is_empty();
             if record.blamed.as_ref().is_none_or(|known| known.slight && !slight) {
                 record.blamed = Some(Blamed { pass: pass.to_string(), reason, input, slight });
             }
@@ -163,4 +164,10 @@ impl Blamer<'_> {
         let found = wrong_gradient(&self.cx(dialect), after, &function, &adjoint, usize::try_from(target).ok()?);
         found.map(BrokenContract::of_gradient)
     }
+}
+
+/// Whether a verdict by this clause is one on arguments on which the program fails, or within what rounding explains:
+/// a value that differs, in a later pass, matters more.
+fn is_doubtful(clause: &str) -> bool {
+    [rule!("OPT.OUTSIDE-DF"), rule!("OPT.ERROR-IDENTITY"), rule!("REFINE.REAL")].iter().any(|rule| rule.id() == clause)
 }

@@ -4,14 +4,29 @@ use serde_json::json;
 
 use super::sequences::told;
 use super::times::Times;
-use super::verdict::{Judged, PassVerdict};
+use super::verdict::{Judged, PassVerdict, inputs};
 use super::{Blamed, Blamer, PassRecord};
 use crate::options::ReportFormat;
 use crate::terminal::remark;
-use crate::{CommandResult, Exit, Failure, print, print_json};
+use crate::{CommandResult, Exit, Failure, print, print_json, value};
 use ask::stages::{PassStep, Refusal};
 
 impl Blamer<'_> {
+    /// What a pass made of another function that can be started.
+    pub(super) fn tell_elsewhere(&self, entry: &str, blamed: &Blamed) -> Result<(), Failure> {
+        let Blamed { pass, reason, input, .. } = blamed;
+        match self.args.format {
+            ReportFormat::Human => {
+                let inputs = inputs(input, "   ");
+                print(&format!("  where `{entry}` is started: {pass} is not allowed [{reason}]{}\n", inputs.trim_end()))
+            }
+            ReportFormat::Json => {
+                let input: Vec<String> = input.iter().map(value::argument).collect();
+                print_json(&json!({ "entry": entry, "pass": pass, "reason": reason, "counterexample": input }))
+            }
+        }
+    }
+
     /// The passes that the file itself runs, and that nothing was asked of.
     pub(super) fn remark_own(&self, record: &PassRecord) {
         let missed: Vec<&str> =
@@ -95,7 +110,7 @@ impl Blamer<'_> {
     pub(super) fn tell(&self, pass: &str, judged: &Judged) -> Result<(), Failure> {
         match self.args.format {
             _ if !self.tells => Ok(()),
-            ReportFormat::Human => print(&judged.told(pass, self.args.runs)),
+            ReportFormat::Human => print(&judged.told(pass, self.runs())),
             ReportFormat::Json => print_json(&judged.json(pass)),
         }
     }

@@ -1,13 +1,13 @@
 //! Tensors with a regular pattern, and tensors of which a part is kept: `arange`, `eye`, `one_hot`, `tril`, `triu`.
 
 use crate::book::Erratum;
-use crate::grammar::{BinaryOp, Call, DataType, Expr, Ndim, PrimExpr, PrimValue, StructInfo};
+use crate::grammar::{AttrValue, BinaryOp, Call, DataType, Expr, Ndim, PrimExpr, PrimValue, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
     TensorDims, arity, axis, boxed_int, dim, dtype_attr, given_int, int_attr, prim, tensor, with_dtype,
 };
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam, attr};
 use crate::value::{Host, Prim, Scalar, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
@@ -266,7 +266,10 @@ fn infer_triangle(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErro
 /// The elements on one side of the k-th diagonal of the last two dimensions, and zeros on the other.
 fn triangle(m: &mut dyn Host, a: &EvalArgs<'_>, keep: impl Fn(i64, i64, i64) -> bool) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
-    let k = given_int(a.call, "k")?;
+    let k = match attr(a.call, "k") {
+        Some(AttrValue::Prim(k)) => m.eval_dim(k)?,
+        Some(_) | None => given_int(a.call, "k")?,
+    };
     let zero = kernel::convert(Scalar::Int(0), x.dtype())?;
     fresh(tabulate(m, x.dtype(), x.shape(), |index| match index {
         [.., row, column] if keep(*row, *column, k) => at(x, index),
