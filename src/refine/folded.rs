@@ -18,8 +18,8 @@ pub(super) fn folds_constants(source: &IrModule, target: &IrModule) -> bool {
     merges_two(&before, &after) || merges_two(&after, &before)
 }
 
-/// REFINE.RING.FOLDED: whether a constant that only one program has is of a type with fewer digits than float32. There are
-/// simpler fractions that round to the same float of such a type.
+/// REFINE.RING.FOLDED: whether a constant that only one program has is of a type with fewer digits than float32. There
+/// are simpler fractions that round to the same float of such a type.
 pub(super) fn has_few_digits(source: &IrModule, target: &IrModule) -> bool {
     let (before, after) = (float_constants_of_few_digits(source), float_constants_of_few_digits(target));
     let has_others = |of: &[f64], other: &[f64]| of.iter().any(|x| !other.contains(x));

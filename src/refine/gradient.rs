@@ -32,9 +32,9 @@ pub struct WrongGradient {
     pub args: Vec<ValueSpec>,
 }
 
-/// REFINE.GRADIENT: compares what `adjoint` returns with differences of what `function` returns, in the direction of each
+/// REFINE.GRADIENT: compares what `adjoint` returns with differences of what `function` returns, in a direction of each
 /// parameter of float32 or float64. Both are names by which functions of the module are linked. The function returns a
-/// number, or a tuple that has one at `target`. `None` says that nothing wrong was found, or nothing could be compared.
+/// number, or a tuple that has one at `target`. `None`: nothing wrong was found, or nothing could be compared.
 pub fn wrong_gradient(
     cx: &Cx,
     module: &IrModule,

@@ -66,6 +66,11 @@ def is_a_boolean_as_a_number(found, _program=None):
     return source != target and re.sub(r"\btrue\b", "1", re.sub(r"\bfalse\b", "0", source)) == target
 
 
+def has_a_boxed_size(_found, program):
+    """Whether the program says of a boxed integer which size it is."""
+    return re.search(r"R\.Prim\([\"']\w+[\"'], value=[a-z]", program or "") is not None
+
+
 def always(_found, _program=None):
     """What a message says is enough."""
     return True
@@ -105,6 +110,11 @@ MESSAGES = [
         r"^(FoldConstant|DeadCodeElimination): the source fails outside of DataflowBlocks, the target gives a value",
         always,
         "unused-call-outside-of-blocks",
+    ),
+    (
+        r"^TVM: Rejected: error: Prim\(\) got an unexpected keyword argument 'value'",
+        has_a_boxed_size,
+        "a size that only a boxed integer gives, which the releases from 0.26 on have no form for",
     ),
     (r"^code generation: the source returns (.*), the target (.*)$", is_a_boolean_as_a_number, "boxed-boolean-as-a-number"),
     (r"^FuseTIRInner: .*func_info_\.global_name != \"fused\"", always, "projections-alone-in-a-function"),
