@@ -20,8 +20,8 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from killed import is_killed_under_another_name
 from known_messages import by_message
+from lost_names import is_lost_under_another_name
 
 ADAPTER = Path(__file__).resolve().parent.parent
 LEDGER = ADAPTER.parent.parent / "ledger" / "tvm-programs.ron"
@@ -242,8 +242,22 @@ CAUSES = [
 ]
 
 
-#: What is said of a tensor that is used behind the place where it is killed.
-RELEASED = re.compile(r"the target fails: the tensor of `(\w+)` in the storage of `\w+` is used at .*\[MEM\.RELEASED\]")
+#: What a pass is accused of.
+NOT_ALLOWED, BROKEN, REFUSED = "not allowed", "a contract is broken", "refused"
+#: The passes that lose a tensor which a cast has given another name, what is said of it, and the folder.
+OF_NAMES = [
+    (
+        "KillAfterLastUse",
+        r"the target fails: the tensor of `(?P<name>\w+)` in the storage of `\w+` is used at .*\[MEM\.RELEASED\]",
+        "killed-under-another-name",
+    ),
+    (
+        "StaticPlanBlockMemory",
+        r"the target fails: the tensor of `(?P<name>\w+)` in the storage of `\w+` is read at .* was written "
+        r"through the tensor of `(?P<other>\w+)` at .*\[MEM\.OVERWRITTEN\]",
+        "cast-in-reused-storage",
+    ),
+]
 #: What makes a release refuse a program. Without the condition, other operands are computed with.
 REFUSALS = ("sum-of-unknown-sizes",)
 
@@ -319,36 +333,39 @@ def by_refusal(message, text, is_smallest=False):
 
 
 class Accused(NamedTuple):
-    """A pass that is accused: of what it made of a program on these arguments, or, if none is given, of refusing it."""
+    """A pass that is accused: of what it made of a program on some arguments, of breaking a contract, or of refusing it."""
 
     text: str
     name: str
-    is_refused: bool = False
+    sort: str = NOT_ALLOWED
     given: tuple = ()
     message: str = ""
     module: str = ""
 
     def by_module(self):
         """The folder that says what is wrong with the module behind the pass, if the module itself shows it."""
-        released = self.name == "KillAfterLastUse" and RELEASED.search(self.message)
-        is_known = released and self.module and is_killed_under_another_name(released[1], self.module)
-        return "killed-under-another-name" if is_known else None
+        for name, message, folder in OF_NAMES:
+            found = name == self.name and re.search(message, self.message)
+            if found and self.module and is_lost_under_another_name(self.module, **found.groupdict()):
+                return folder
+        return None
 
     def is_wrong(self, line):
         """Whether a line says it again. A program that is refused no more may show another defect."""
-        if self.is_refused:
+        if self.sort == REFUSED or "refuses" in line:
             return "refuses" in line
-        return line.get("verdict") not in ("allowed", "unchanged") or bool(line["contracts"])
+        if self.sort == BROKEN:
+            return bool(line["contracts"])
+        return line["verdict"] not in ("allowed", "unchanged")
 
-
-def known(line, name, text):
-    """The cause that a line of `blame` and the program say, of all that is wrong in the line; or None."""
-    if "refuses" in line:
-        return by_message(line["message"], name, text) or by_refusal(line["message"], text)
-    messages = [json.dumps(broken) for broken in line["contracts"]]
-    messages += [line["message"] or ""] * (line["verdict"] not in ("allowed", "unchanged"))
-    causes = [by_message(message, name, text) for message in messages]
-    return " and ".join(dict.fromkeys(causes)) if all(causes) else None
+    def known(self, line, text):
+        """The cause that a line of `blame` and the program say, of all that the pass is accused of; or None."""
+        if "refuses" in line:
+            return by_message(line["message"], self.name, text) or by_refusal(line["message"], text)
+        contracts = [json.dumps(broken) for broken in line["contracts"]]
+        messages = contracts if self.sort == BROKEN else [line["message"] or ""]
+        causes = [by_message(message, self.name, text) for message in messages]
+        return " and ".join(dict.fromkeys(causes)) if all(causes) else None
 
 
 class Judge:
@@ -361,7 +378,7 @@ class Judge:
         """Folders that are all that is wrong with what a pass made of a program, none too many; or None."""
         if shown := accused.by_module():
             return [shown]
-        may_be = lambda cause: accused.is_refused or cause[0] not in REFUSALS
+        may_be = lambda cause: accused.sort == REFUSED or cause[0] not in REFUSALS
         called = [cause for cause in CAUSES if may_be(cause) and rewritten(accused.text, [cause])]
         # All at once may be a program that is none.
         for causes in [called, *([cause] for cause in called)]:
@@ -391,7 +408,7 @@ class Judge:
             # What is undecided on some arguments may be decided on those that accuse.
             lines = self.lines(accused, avoided, accused.given)
         wrong = [line for line in lines if accused.is_wrong(line)]
-        said = [known(line, accused.name, avoided) for line in wrong]
+        said = [accused.known(line, avoided) for line in wrong]
         if all(said):
             return sorted(set(said)) if lines else None
         is_as = bool(models) and all(self.is_as(rewritten(avoided, models), line.get("module")) for line in wrong)
@@ -399,7 +416,7 @@ class Judge:
 
     def is_wrong_on(self, accused, text):
         """Whether the arguments that accuse the pass still do, for a reason that is not known."""
-        is_known = lambda line: known(line, accused.name, text)
+        is_known = lambda line: accused.known(line, text)
         lines = self.lines(accused, text, accused.given)
         return any(line.get("verdict") == "not allowed" and not is_known(line) for line in lines)
 

@@ -28,7 +28,7 @@ import sys
 import tempfile
 
 from differences import RELEASES, ROOT, entry
-from known_causes import Accused, Judge, by_refusal
+from known_causes import BROKEN, NOT_ALLOWED, REFUSED, Accused, Judge, by_refusal
 from known_messages import by_message
 
 #: The passes in front of which a program with local functions has to be lifted.
@@ -49,7 +49,7 @@ OVER_PRIM_FUNCS = ("tir.", "tirx.", "s_tir.")
 CODE_GENERATION = "code generation"
 WORDS = ("unchanged", "allowed", "not allowed", "undecided")
 #: What has to have a reason.
-ACCUSATIONS = ("not allowed", "a contract is broken", "refused")
+ACCUSATIONS = (NOT_ALLOWED, BROKEN, REFUSED)
 #: The characters of a message that are kept.
 LONGEST = 2000
 
@@ -152,24 +152,24 @@ class Explained:
             given = line["counterexample"] or ()
             yield self.explained(line["verdict"], line["pass"], line["message"], given, line.get("module") or "")
         for broken in line.get("contracts", []):
-            yield self.explained("a contract is broken", line["pass"], json.dumps(broken))
+            yield self.explained(BROKEN, line["pass"], json.dumps(broken))
         if "refuses" in line:
-            yield self.explained("refused", line["refuses"], line["message"])
+            yield self.explained(REFUSED, line["refuses"], line["message"])
 
     def explained(self, sort, name, message, given=(), module=""):
         message = " ".join(message.split())[:LONGEST]
         cause = by_words(sort, name or "TVM", message, self.text)
         if sort in ACCUSATIONS and name and not cause:
-            accused = Accused(self.text, name, sort == "refused", tuple(given), message, module)
+            accused = Accused(self.text, name, sort, tuple(given), message, module)
             cause = " and ".join(self.judge.causes(accused) or []) or None
-        if sort == "refused" and not cause:
+        if sort == REFUSED and not cause:
             cause = by_refusal(message, self.release.smallest(self.path, self.start), True)
         return [sort, name or "TVM", message, cause]
 
 
 def by_words(sort, name, message, text):
     """The reason that a message and the program say."""
-    if sort != "refused":
+    if sort != REFUSED:
         return by_message(message, name, text)
     name = CODE_GENERATION if name.startswith(OVER_PRIM_FUNCS) else name
     return by_message(message, name, text) or by_refusal(message, text)

@@ -3,7 +3,7 @@
 import tempfile
 import unittest
 
-from known_causes import CAUSES, Accused, Judge, by_refusal, rewritten
+from known_causes import BROKEN, CAUSES, REFUSED, Accused, Judge, by_refusal, rewritten
 from known_messages import by_message
 
 POOL = 'z = R.nn.max_pool2d(x, out_layout="NHWC")\n'
@@ -40,6 +40,14 @@ class Causes(unittest.TestCase):
     def test_another_defect_of_the_same_operator_stays(self):
         self.assertIsNone(self.causes("P", lambda text: [wrong("P", "other bits")]))
 
+    def test_what_the_condition_does_to_a_contract_is_no_part_of_another_accusation(self):
+        broken = {"contract": "information", "message": "less is known"}
+        ask = lambda text: [{**allowed("P"), "contracts": [broken]} if "R.where(" in text else wrong("P", "other bits")]
+        self.assertEqual(self.causes("P", ask), ["not-equal-of-nan"])
+        with tempfile.TemporaryDirectory() as folder:
+            judge = Judge("relax-spec", folder, 5, "2024-04", lambda path, given, name: ask(path.read_text()))
+            self.assertIsNone(judge.causes(Accused("a = R.not_equal(x, y)\n", "P", BROKEN)))
+
     def test_a_pass_that_did_not_run_says_nothing(self):
         self.assertIsNone(self.causes("P", lambda text: [allowed("Q")]))
 
@@ -72,7 +80,7 @@ class Causes(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             judge = Judge("relax-spec", folder, 5, "2024-04", ask)
             self.assertIsNone(judge.causes(Accused("z = R.add(x, y)\n", "P")))
-            self.assertEqual(judge.causes(Accused("z = R.add(x, y)\n", "P", True)), ["sum-of-unknown-sizes"])
+            self.assertEqual(judge.causes(Accused("z = R.add(x, y)\n", "P", REFUSED)), ["sum-of-unknown-sizes"])
 
     def test_a_program_that_is_refused_no_more_may_show_another_defect(self):
         refused = {"refuses": "P", "message": "CodeGenVM cannot handle this"}
@@ -81,7 +89,7 @@ class Causes(unittest.TestCase):
         ]
         with tempfile.TemporaryDirectory() as folder:
             judge = Judge("relax-spec", folder, 5, "2024-04", ask)
-            self.assertIn("out", judge.causes(Accused(POOL, "P", True))[0])
+            self.assertIn("out", judge.causes(Accused(POOL, "P", REFUSED))[0])
             self.assertIsNone(judge.causes(Accused(POOL, "P")))
 
     def test_what_is_undecided_elsewhere_is_asked_on_the_arguments_that_accuse(self):
@@ -405,6 +413,18 @@ class Killed(unittest.TestCase):
 
     def test_the_name_of_a_cast_is_read_behind_it(self):
         self.assertEqual(self.causes(self.KILL + "    z = R.add(y, x)\n    return z\n"), ["killed-under-another-name"])
+
+    def test_another_tensor_is_made_in_its_storage(self):
+        message = (
+            "the source gives a value, the target fails: the tensor of `alloc` in the storage of `s` is read at the end, "
+            "and byte 0 of the storage was written through the tensor of `alloc1` at `_` [MEM.OVERWRITTEN]"
+        )
+        for used, cause in (("y", ["cast-in-reused-storage"]), ("alloc", None)):
+            module = self.HEAD + f"    alloc1 = R.memory.alloc_tensor(s)\n    _ = f(alloc1)\n    return {used}\n"
+            accused = Accused(PROGRAM, "StaticPlanBlockMemory", message=message, module=module)
+            with tempfile.TemporaryDirectory() as folder:
+                judge = Judge("relax-spec", folder, 5, "2024-04", lambda path, given, name: [])
+                self.assertEqual(judge.causes(accused), cause)
 
     def test_a_branch_hands_it_on(self):
         body = "    if c:\n        _ = R.memory.kill_tensor(alloc)\n        z = y\n    else:\n        z = x\n    return z\n"

@@ -21,10 +21,11 @@ enum Role {
 }
 
 /// The program after a pass, with an entry without the callback that the pass has added behind the inputs. `None` if it
-/// has added none.
+/// has added none. Where the function does not say how many inputs it has, results are set by its last parameter.
 pub(super) fn called_back(before: &IrModule, after: &IrModule, entry: &str, inputs: usize) -> Option<IrModule> {
     let (old, new) = (linked(before, entry)?, linked(after, entry)?);
-    let role = role(old, new, inputs)?;
+    let places = [inputs, old.params.len()];
+    let (inputs, role) = places.into_iter().find_map(|inputs| Some((inputs, role(old, new, inputs)?)))?;
     let callback = new.params.get(inputs)?.var.clone();
     let mut calls = Calls { callback, role, weights: Vec::new(), results: BTreeMap::new() };
     let mut made = new.clone();
@@ -126,7 +127,10 @@ impl Calls {
 
 /// The body with the results in place of unit. `None` if it has another form, or a result is missing.
 fn with_results(body: Expr, old: &Function, results: BTreeMap<i64, Expr>) -> Option<Expr> {
-    let is_tuple = matches!(old.ret_struct_info, Some(StructInfo::Tuple(_)));
+    let is_tuple = match &old.ret_struct_info {
+        Some(info) => matches!(info, StructInfo::Tuple(_)),
+        None => results.len() != 1,
+    };
     let are_all = results.keys().copied().eq(0..i64::try_from(results.len()).ok()?);
     let mut results: Vec<Expr> = results.into_values().collect();
     let result = if is_tuple { Expr::tuple(results) } else { results.pop()? };
@@ -174,6 +178,19 @@ mod tests {
         let params = format!("x: {TENSOR}, fset: {callback}, w: {TENSOR}");
         let body = "        y = R.add(x, w)\n        _ = fset(R.prim_value(0), y)\n        return R.tuple()\n";
         let made = called_back(&source(), &program(&params, body, "R.Tuple"), "main", 1).unwrap();
+        assert_eq!(linked(&made, "main").map(|func| func.params.len()), Some(2));
+        // Without a number of inputs, it is the last parameter; without an annotation, two results are a tuple.
+        let last = format!("x: {TENSOR}, w: {TENSOR}, fset: {callback}");
+        let both = format!(
+            "        y = R.add(x, w)\n        _ = fset(R.prim_value(0), y)\n        _1 = fset(R.prim_value(1), x)\n        return R.tuple()\n"
+        );
+        let mut old = source();
+        for (_, func) in &mut old.funcs {
+            if let GlobalFunc::Function(func) = func {
+                Arc::make_mut(func).ret_struct_info = None;
+            }
+        }
+        let made = called_back(&old, &program(&last, &both, "R.Tuple"), "main", 0).unwrap();
         assert_eq!(linked(&made, "main").map(|func| func.params.len()), Some(2));
         let nothing = "        y = R.add(x, w)\n        return R.tuple()\n";
         assert_eq!(called_back(&source(), &program(&params, nothing, "R.Tuple"), "main", 1), None);
