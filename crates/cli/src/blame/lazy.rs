@@ -181,16 +181,15 @@ mod tests {
         assert_eq!(linked(&made, "main").map(|func| func.params.len()), Some(2));
         // Without a number of inputs, it is the last parameter; without an annotation, two results are a tuple.
         let last = format!("x: {TENSOR}, w: {TENSOR}, fset: {callback}");
-        let both = format!(
-            "        y = R.add(x, w)\n        _ = fset(R.prim_value(0), y)\n        _1 = fset(R.prim_value(1), x)\n        return R.tuple()\n"
-        );
+        let both = "        y = R.add(x, w)\n        _ = fset(R.prim_value(0), y)\n        _1 = fset(R.prim_value(1), \
+                    x)\n        return R.tuple()\n";
         let mut old = source();
         for (_, func) in &mut old.funcs {
             if let GlobalFunc::Function(func) = func {
                 Arc::make_mut(func).ret_struct_info = None;
             }
         }
-        let made = called_back(&old, &program(&last, &both, "R.Tuple"), "main", 0).unwrap();
+        let made = called_back(&old, &program(&last, both, "R.Tuple"), "main", 0).unwrap();
         assert_eq!(linked(&made, "main").map(|func| func.params.len()), Some(2));
         let nothing = "        y = R.add(x, w)\n        return R.tuple()\n";
         assert_eq!(called_back(&source(), &program(&params, nothing, "R.Tuple"), "main", 1), None);
