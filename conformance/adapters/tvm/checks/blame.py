@@ -40,6 +40,9 @@ DEFAULT = (
 )
 #: The passes that a finding shows under.
 PASSES = {
+    "gradient-of-a-broadcast-branch": 'Gradient=["main"]',
+    "gradient-of-a-dilated-convolution": 'Gradient=["main"]',
+    "gradient-of-an-exclusive-sum": 'Gradient=["main"]',
     "field-of-a-closure-result": "LambdaLift,default",
     "folded-call-without-its-sizes": "LegalizeOps,FoldConstant",
     "fused-size-given-twice": "zero",

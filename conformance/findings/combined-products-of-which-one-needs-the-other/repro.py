@@ -1,0 +1,35 @@
+"""`CombineParallelMatmul` combines two products of which one needs the other, and fails."""
+
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((1, 1), "float32"), w: R.Tensor((1, 1), "float32")):
+        with R.dataflow():
+            p = R.matmul(x, w)
+            n = R.negative(p)
+            y = R.matmul(x, n)
+            R.output(y)
+        return y
+"""
+
+tensor = lambda values, dtype="float32": tvm.runtime.tensor(np.array(values, dtype))
+module = tvm.script.from_source(PROGRAM, {"I": I, "R": R})
+expected = [[-12.0]]
+try:
+    module = relax.transform.CombineParallelMatmul()(module)
+    vm = relax.VirtualMachine(tvm.compile(module, "llvm"), tvm.cpu())
+    given = vm["main"](tensor([[2]]), tensor([[3]])).numpy().tolist()
+except Exception as refusal:
+    given = str(refusal).strip().splitlines()[-1][:160]
+print("expected:", expected)
+print("given:   ", given)
+sys.exit(given == expected)
