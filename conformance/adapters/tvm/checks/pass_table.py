@@ -232,13 +232,13 @@ changed at least half of their programs.
 A pass that others run, such as `CanonicalizeBindings` in `ConvertToDataflow`, counts wherever it runs.
 What is not allowed has these causes, which are folders of `conformance/findings`:
 
-* `LegalizeOps` lowers a product over no elements to a loop that writes nothing (`sum-of-nothing-unwritten`). Then
-  `StaticPlanBlockMemory` lets other memory be read that has no value.
+* `LegalizeOps` lowers a product over no elements to a loop that writes nothing (`sum-of-nothing-unwritten`).
 * `InlinePrivateFunctions` splits a DataflowBlock and leaves variables of its first part unbound
   (`inlined-into-a-dataflow-block`). `BundleModelParams` behind it is undecided for that reason.
 
 `ToMixedPrecision` computes in float16 because it is asked to. Where its numbers are too far off for another pass, it is
-judged by the real numbers that it computes, and undecided if the ring cannot tell.
+judged by the real numbers that it computes, and undecided if the ring cannot tell. It is not allowed where float16 does not
+hold a number on the way, so that the result is no number.
 
 {table(rows)}
 """
