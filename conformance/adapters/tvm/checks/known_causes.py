@@ -322,12 +322,11 @@ def by_refusal(message, text, is_smallest=False):
     if any(word in message for word in VAGUE) and not is_smallest:
         return None
     # All sizes of the result of a call are known if all sizes in the program are.
-    if left and not re.search(r"T\.int64\(\)|ndim=|R\.(Tensor|Shape|Object)\b(?!\()", text):
-        return None
+    is_known = left and not re.search(r"T\.int64\(\)|ndim=|R\.(Tensor|Shape|Object)\b(?!\()", text)
     called, said = set(re.findall(r"\bR\.([\w.]+)\(", text)), re.sub(r"\d+", "#", message)
     for form, operators, attributes, cause in refusals():
         has = not operators or any(fnmatch.filter(called, name.removeprefix("relax.")) for name in operators)
-        if form in said and has and all(mark.replace("*", "") in text for mark in attributes):
+        if form in said and has and (attributes or not is_known) and all(mark.replace("*", "") in text for mark in attributes):
             return cause
     return None
 
