@@ -22,7 +22,7 @@ pub(super) fn folds_constants(source: &IrModule, target: &IrModule) -> bool {
 /// are simpler fractions that round to the same float of such a type.
 pub(super) fn has_few_digits(source: &IrModule, target: &IrModule) -> bool {
     let (before, after) = (float_constants_of_few_digits(source), float_constants_of_few_digits(target));
-    let has_others = |of: &[f64], other: &[f64]| of.iter().any(|x| !other.contains(x));
+    let has_others = |of: &[f64], other: &[f64]| of.iter().any(|x| !other.iter().any(|y| x.to_bits() == y.to_bits()));
     has_others(&before, &after) || has_others(&after, &before)
 }
 

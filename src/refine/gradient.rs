@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::arguments::{ArgumentSource, Draw, KnownArguments, linked};
 use crate::eval::{EvalOptions, evaluate};
-use crate::grammar::{IrModule, TensorData};
+use crate::grammar::visit::{Visitor, walk_call, walk_module, walk_struct_info};
+use crate::grammar::{Call, Expr, IrModule, StructInfo, TensorData};
 use crate::judge::{Cx, Ending};
 use crate::value::{Prim, Scalar, Tensor, Value, ValueSpec, from_specs};
 
@@ -16,6 +17,10 @@ const STEP: f64 = 1.0 / 512.0;
 const ROUNDING: f64 = 1e-6;
 /// The distance between numbers of an input, which are all different, so that hardly one lies at a bend.
 const GRID: f64 = 1.0 / 128.0;
+/// The smallest of them. None is a number that programs compare with, such as 1.
+const FIRST: f64 = 0.5 + 3.0 / 1024.0;
+/// How many steps a run may take.
+const FUEL: u64 = 2_000_000;
 /// More elements would bring numbers too close to each other, or out of the range of ordinary ones.
 const MOST_ELEMENTS: usize = 256;
 /// The difference of the two slopes, absolute or relative, above which there is a bend in between.
@@ -45,9 +50,12 @@ pub fn wrong_gradient(
     let known = KnownArguments { ordinary: true, indices_in_range: true, ..KnownArguments::default() };
     let source = ArgumentSource::of(&[module], 0, EvalOptions::default().memory).knowing(&known);
     let func = linked(module, function)?;
+    if rounds_inside(module) {
+        return None;
+    }
     (0..INPUTS).find_map(|index| {
         let drawn = source.for_function(func, &BTreeMap::new(), Draw { index, attempt: 1 })?;
-        let input = apart(drawn)?;
+        let input = apart(drawn, index)?;
         let run = |entry: &str, args: &[ValueSpec]| run(cx, module, entry, args);
         let (value, gradients) = parts(run(adjoint, &input)?)?;
         let number = |args: &[ValueSpec]| number(&field(&run(function, args)?, target)?);
@@ -67,15 +75,18 @@ pub fn wrong_gradient(
                 return fault(format!("the gradient by `{name}` in `{adjoint}` has another shape than `{name}`"));
             }
             let given = along(gradient, &direction)?;
-            let slope = |step: f64| {
+            // The slopes to both sides.
+            let slopes = |step: f64| {
                 let at = |step: f64| number(&moved(&input, nth, &direction, step)?);
-                Some((at(step)? - at(-step)?) / (2.0 * step))
+                Some(((own - at(-step)?) / step, (at(step)? - own) / step))
             };
-            let (wide, narrow) = (slope(STEP)?, slope(STEP / 2.0)?);
+            let (wide, narrow) = (slopes(STEP)?, slopes(STEP / 2.0)?);
+            let middle = |(before, behind): (f64, f64)| (before + behind) / 2.0;
             // The error of the fourth power of the step is what remains.
-            let slope = (4.0 * narrow - wide) / 3.0;
-            let is_noise = ROUNDING * own.abs() / STEP > WRONG * slope.abs().max(1.0);
-            if is_noise || differ(wide, narrow, BENT) || !differ(slope, given, WRONG) {
+            let slope = (4.0 * middle(narrow) - middle(wide)) / 3.0;
+            let is_noise = ROUNDING * own.abs() / STEP > WRONG * slope.abs().max(1.0) || middle(wide) == 0.0;
+            let is_bent = differ(narrow.0, narrow.1, WRONG) || differ(middle(wide), middle(narrow), BENT);
+            if is_noise || is_bent || !differ(slope, given, WRONG) {
                 return None;
             }
             fault(format!("in a direction of `{name}` the derivative is {slope:?}, by `{adjoint}` {given:?}"))
@@ -87,17 +98,42 @@ fn differ(x: f64, y: f64, by: f64) -> bool {
     (x - y).abs() > by * x.abs().max(y.abs()).max(1.0)
 }
 
-/// The input with other floats: positive and all different. `None` if there are none, too many, or of another type.
-fn apart(input: Vec<ValueSpec>) -> Option<Vec<ValueSpec>> {
+/// Whether something in the module computes with fewer digits than float32, or converts numbers: differences do not show
+/// what that does to a gradient.
+fn rounds_inside(module: &IrModule) -> bool {
+    let mut seen = Roundings(false);
+    walk_module(&mut seen, module);
+    seen.0
+}
+
+struct Roundings(bool);
+
+impl Visitor for Roundings {
+    fn visit_struct_info(&mut self, info: &StructInfo) {
+        if let StructInfo::Tensor(tensor) = info {
+            self.0 |= tensor.dtype.is_float() && tensor.dtype.bytes() < 4;
+        }
+        walk_struct_info(self, info);
+    }
+
+    fn visit_call(&mut self, call: &Call) {
+        self.0 |= matches!(&call.op, Expr::Op(op) if op.op_name.ends_with("astype"));
+        walk_call(self, call);
+    }
+}
+
+/// The input with other floats: positive and all different, others for each index. `None` if there are none, too many, or
+/// of another type.
+fn apart(input: Vec<ValueSpec>, index: usize) -> Option<Vec<ValueSpec>> {
     let count: usize = input.iter().filter_map(floats).map(elements).sum();
     if count == 0 || count > MOST_ELEMENTS {
         return None;
     }
-    let mut place = 0;
+    let mut place = index;
     let mut next = || {
         // A step that has no factor in common with the number of places visits each of them.
         place = (place + 97) % (MOST_ELEMENTS + 1);
-        0.5 + place as f64 * GRID
+        FIRST + place as f64 * GRID
     };
     let made = |spec: ValueSpec| match floats(&spec) {
         None => Some(spec),
@@ -118,9 +154,9 @@ fn elements(data: &TensorData) -> usize {
     data.bytes.len() / data.dtype.bytes()
 }
 
-/// A direction in which each element moves, not all by the same distance.
+/// A direction in which each element moves, not all by the same distance. However many there are, their sum is not zero.
 fn direction(spec: &ValueSpec) -> Option<Vec<f64>> {
-    let distances = [1.0, -0.5, 0.5, -1.0, 0.25];
+    let distances = [1.0, 0.5, 0.75, 0.25, -0.5];
     Some(distances.into_iter().cycle().take(elements(floats(spec)?)).collect())
 }
 
@@ -148,7 +184,7 @@ fn along(gradient: &Value, direction: &[f64]) -> Option<f64> {
 }
 
 fn run(cx: &Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Option<Value> {
-    let options = EvalOptions::default();
+    let options = EvalOptions { fuel: FUEL, ..EvalOptions::default() };
     let args = from_specs(args, &options.registry).ok()?;
     match evaluate(&mut cx.clone(), module, entry, args, &options).outcome {
         Ending::Value(value) => Some(value),
@@ -231,6 +267,32 @@ mod tests {
         };
         assert!(of("[[2, 1, 0], [2, 1, 0]]").is_none());
         assert!(of("[[3, 2, 1], [3, 2, 1]]").is_some());
+    }
+
+    /// `relu(1 - x)` bends at 1, and a forgotten factor shows for any number of elements.
+    #[test]
+    fn a_bend_is_no_mistake_and_a_factor_is_one() {
+        let of = |sizes: &str, value: &str, gradient: &str| {
+            let text = format!(
+                "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor(({sizes}), \"float32\")):\n        \
+                 return R.sum({value})\n\n    @R.function\n    def main_adjoint(x: R.Tensor(({sizes}), \
+                 \"float32\")):\n        gv = R.sum({value})\n        return (gv, ({gradient},))\n"
+            );
+            let cx = Cx::new().with_edition(Edition::E2024_04);
+            wrong_gradient(&cx, &parse_module(&text).unwrap(), "main", "main_adjoint", 0)
+        };
+        let one = "R.const(1, \"float32\")";
+        let hinge = format!("R.nn.relu(R.subtract({one}, x))");
+        let slope = format!("R.where(R.less(x, {one}), R.full_like(x, R.const(-1, \"float32\")), R.zeros_like(x))");
+        assert!(of("8, 8", &hinge, &slope).is_none());
+        for sizes in ["4,", "2, 2", "3,", "9,"] {
+            assert!(of(sizes, "x", "R.ones_like(x)").is_none(), "{sizes}");
+            assert!(of(sizes, "x", "R.full_like(x, R.const(2, \"float32\"))").is_some(), "{sizes}");
+            assert!(of(sizes, "x", "R.zeros_like(x)").is_some(), "{sizes}");
+        }
+        // Each step is rounded away.
+        let rounded = "R.astype(R.astype(x, dtype=\"bfloat16\"), dtype=\"float32\")";
+        assert!(of("2, 3", rounded, "R.ones_like(x)").is_none());
     }
 
     /// Another value beside the gradient is wrong as well.

@@ -57,7 +57,8 @@ use verdict::{Judged, PassVerdict, exact_verdict, inputs, verdict_on};
 /// `refine` and by the properties that a pass must also preserve: scopes, well-formedness, normal form, purity,
 /// information, exported names. Each verdict takes one line. The answer is the first pass whose result is not allowed;
 /// if there is none, it is the pass that refuses the program, or without which nothing refuses it. A pass that is wrong
-/// only on tensors without elements, infinite numbers or zeros comes last. The generated code is judged in the same
+/// only on tensors without elements, infinite numbers or zeros comes last, as does one that only loses a check, fails in
+/// another way, or computes another real function within rounding. The generated code is judged in the same
 /// way: its instructions run here, its compiled functions in TVM. Then the last module is compared with the program,
 /// and the pipeline runs again without the pass, to see whether the difference remains.
 #[derive(clap::Args)]
@@ -140,6 +141,8 @@ struct Blamer<'a> {
     shared: Rc<SharedCalls>,
     /// The passes that the file itself runs, if none are given.
     own: Vec<String>,
+    /// How many inputs are generated for each pass.
+    runs: usize,
     /// Whether lines are printed.
     tells: bool,
     /// Whether only ordinary arguments are generated.
@@ -154,7 +157,7 @@ struct Blamed {
     reason: String,
     /// The smallest arguments found that show the difference.
     input: Vec<ValueSpec>,
-    /// Whether no ordinary arguments show it.
+    /// Whether no ordinary arguments show it, or it is no other value.
     slight: bool,
 }
 
@@ -233,7 +236,9 @@ pub fn run(args: &Args) -> CommandResult {
     };
     let (source, interrupt, shared) = (Rc::new(source), interrupt()?, Rc::default());
     let (kept, tells, is_ordinary) = (Rc::default(), true, false);
-    let mut blamer = Blamer { args, source, entry, given, steps, interrupt, kept, shared, own, tells, is_ordinary };
+    let runs = args.runs.unwrap_or(if given.is_empty() { RUNS } else { 0 });
+    let mut blamer =
+        Blamer { args, source, entry, given, steps, interrupt, kept, shared, own, runs, tells, is_ordinary };
     let mut worst = Exit::AsExpected;
     if let Some(size) = linked(&blamer.source, &blamer.entry).and_then(largest_size)
         && args.format == ReportFormat::Human
@@ -254,8 +259,8 @@ pub fn run(args: &Args) -> CommandResult {
 /// The function that is judged pass by pass: the named one, `main`, or the first.
 fn first_entry(args: &Args, source: &IrModule) -> Result<Name, Failure> {
     match (given::entry(&mut args.budget.cx(), source, args.entry.as_deref()), exported(source).first()) {
-        (Err(_), Some(first)) if args.entry.is_none() => {
-            remark(&format!("note: there is no `main`; `{}` is judged pass by pass", visible(first)));
+        (Err(_), Some(first)) if args.entry.is_none() && args.given.is_empty() => {
+            remark(&format!("note: there is no `main`; `{}` is judged pass by pass\n", visible(first)));
             Ok(first.clone())
         }
         (entry, _) => entry,
@@ -302,31 +307,45 @@ impl Blamer<'_> {
         if let Some(pass) = record.blamed.as_ref().filter(|_| refusal.is_none() && !record.is_of_code) {
             self.confirm(&mut recorder, dialect, &pass.pass)?;
         }
-        let blamed = match self.blamed(&record, refusal.as_ref()).or(blamed_on) {
-            None if refusal.is_none() => self.blamed_elsewhere(&mut recorder, dialect)?,
-            found => found,
+        let known = self.blamed(&record, refusal.as_ref()).or(blamed_on);
+        let is_settled = refusal.is_some() || known.as_ref().is_some_and(|known| !known.slight);
+        let (elsewhere, any_open) = match is_settled {
+            true => (None, false),
+            false => self.blamed_elsewhere(&mut recorder, dialect)?,
+        };
+        let (blamed, other) = match (known, elsewhere) {
+            (known, Some((other, found))) if known.is_none() || !found.slight => (Some(found), Some(other)),
+            (known, _) => (known, None),
         };
         let times = Times::of(compiled, recorder.waited(), begun.elapsed());
-        let exit = self.conclude(blamed.as_ref(), record.any_open, refusal.as_ref(), &whole, times)?;
+        let exit = self.conclude(blamed.as_ref(), record.any_open || any_open, refusal.as_ref(), &whole, times)?;
         if let (Some(questions), Some(blamed)) = (self.args.reduce, &blamed) {
-            self.reduce(&mut recorder, dialect, questions, blamed)?;
+            other.as_ref().unwrap_or(self).reduce(&mut recorder, dialect, questions, blamed)?;
         }
         Ok(exit)
     }
 
-    /// The pass to blame for what it made of another function that can be started, if nobody asked for one of them.
-    fn blamed_elsewhere(&self, recorder: &mut StageRecorder, dialect: Dialect) -> Result<Option<Blamed>, Failure> {
+    /// Another function that can be started, and the pass to blame for what it made of it, if nobody asked for one of them;
+    /// and whether a verdict on such a function is open.
+    fn blamed_elsewhere(
+        &self,
+        recorder: &mut StageRecorder,
+        dialect: Dialect,
+    ) -> Result<(Option<(Blamer<'_>, Blamed)>, bool), Failure> {
+        let mut any_open = false;
         if self.args.entry.is_some() || !self.given.is_empty() {
-            return Ok(None);
+            return Ok((None, any_open));
         }
         for entry in exported(&self.source).into_iter().filter(|entry| *entry != self.entry) {
             let other = Blamer { entry, ..self.with((*self.source).clone(), Vec::new(), self.steps.clone()) };
-            if let Some(found) = other.quietly_blamed(recorder, dialect)? {
+            let (found, is_open) = other.quietly_judged(recorder, dialect)?;
+            any_open |= is_open;
+            if let Some(found) = found {
                 self.tell_elsewhere(&other.entry, &found)?;
-                return Ok(Some(found));
+                return Ok((Some((other, found)), any_open));
             }
         }
-        Ok(None)
+        Ok((None, any_open))
     }
 
     fn request(&self, dialect: Dialect) -> StagesRequest {
@@ -392,14 +411,24 @@ impl Blamer<'_> {
         let (args, entry, interrupt) = (self.args, self.entry.clone(), self.interrupt.clone());
         let (source, kept, shared) = (Rc::new(source), Rc::default(), self.shared.clone());
         let (own, tells, is_ordinary) = (Vec::new(), false, false);
-        Blamer { args, source, entry, given, steps, interrupt, kept, shared, own, tells, is_ordinary }
+        let runs = if given.is_empty() && args.runs.is_none() { RUNS } else { self.runs };
+        Blamer { args, source, entry, given, steps, interrupt, kept, shared, own, runs, tells, is_ordinary }
     }
 
     /// The pass to blame, without any output; none if no pass ends in time.
     fn quietly_blamed(&self, recorder: &mut StageRecorder, dialect: Dialect) -> Result<Option<Blamed>, Failure> {
+        Ok(self.quietly_judged(recorder, dialect)?.0)
+    }
+
+    /// The pass to blame, and whether a verdict is open.
+    fn quietly_judged(
+        &self,
+        recorder: &mut StageRecorder,
+        dialect: Dialect,
+    ) -> Result<(Option<Blamed>, bool), Failure> {
         match self.record(recorder, dialect) {
-            Ok((record, refusal)) => Ok(self.blamed(&record, refusal.as_ref())),
-            Err(Stopped::Stages(StagesError::TimedOut(..))) => Ok(None),
+            Ok((record, refusal)) => Ok((self.blamed(&record, refusal.as_ref()), record.any_open)),
+            Err(Stopped::Stages(StagesError::TimedOut(..))) => Ok((None, true)),
             Err(stopped) => Err(Failure::from(stopped)),
         }
     }
@@ -535,22 +564,22 @@ impl Blamer<'_> {
         let verdict = exactly.unwrap_or_else(|| verdict_on(before, found));
         // The ring draws other numbers than those that are given.
         Ok(match verdict {
-            PassVerdict::NotAllowed { rule, .. } if rule == REAL && self.runs() == 0 => {
-                PassVerdict::Allowed { inputs: self.given.len() }
+            PassVerdict::NotAllowed { rule, message, .. }
+                if rule == REAL && self.runs == 0 && !self.given.is_empty() =>
+            {
+                match message.contains(WITHIN_ROUNDING) {
+                    true => PassVerdict::Allowed { inputs: self.given.len() },
+                    false => PassVerdict::Open(message),
+                }
             }
             verdict => verdict,
         })
     }
 
-    /// How many inputs are generated for each pass.
-    fn runs(&self) -> usize {
-        self.args.runs.unwrap_or(if self.args.given.is_empty() { RUNS } else { 0 })
-    }
-
     fn settings(&self) -> Result<Settings, Failure> {
         let (seed, shared, kept) = (self.args.seed, self.shared.clone(), self.kept.clone());
         let origin = Some(self.source.clone());
-        let mut settings = Settings { seed, shared, kept, origin, steps: STEPS, ..Settings::runs(self.runs()) };
+        let mut settings = Settings { seed, shared, kept, origin, steps: STEPS, ..Settings::runs(self.runs) };
         self.args.budget.allow(&mut settings, &self.args.given);
         self.args.assuming.assume(&mut settings)?;
         settings.known.ordinary |= self.is_ordinary;
@@ -578,6 +607,8 @@ const ROUNDING: &str = "ToMixedPrecision";
 const GRADIENT: &str = "Gradient";
 /// The clause by which another real function is not allowed, though it is the same within rounding.
 const REAL: &str = "REFINE.REAL";
+/// What it says where floats decide.
+const WITHIN_ROUNDING: &str = "though within rounding";
 /// The step after all passes.
 const CODE_GENERATION: &str = "code generation";
 /// The pass that lowers operators.

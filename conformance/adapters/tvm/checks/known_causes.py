@@ -354,7 +354,8 @@ class Accused(NamedTuple):
         if self.sort == REFUSED or "refuses" in line:
             return "refuses" in line
         if self.sort == BROKEN:
-            return bool(line["contracts"])
+            # Of a module that cannot be read no contract is asked.
+            return bool(line["contracts"]) or line["verdict"] == "undecided"
         return line["verdict"] not in ("allowed", "unchanged")
 
     def known(self, line, text):

@@ -10,8 +10,8 @@ use super::truth::falsehood;
 use super::verdict::{Judged, PassVerdict};
 use super::{Blamed, Blamer, CODE_GENERATION, GRADIENT, PassRecord, Stopped, is_of};
 use crate::Failure;
-use ask::stages::PassStage;
-use relax_spec::arguments::are_ordinary;
+use ask::stages::{PassStage, PassStep};
+use relax_spec::arguments::{are_ordinary, linked};
 use relax_spec::grammar::IrModule;
 use relax_spec::refine::wrong_gradient;
 use relax_spec::rule;
@@ -44,7 +44,9 @@ impl Blamer<'_> {
         record.passed.push(stage.pass.clone());
         if let Some(after) = after {
             judged.broken = self.broken(record, &stage.pass, dialect, after.as_deref());
-            judged.broken.extend(after.as_deref().and_then(|after| self.wrong_gradient(after, dialect, &stage.pass)));
+            judged
+                .broken
+                .extend(after.as_deref().and_then(|after| self.wrong_gradient(&before, after, dialect, &stage.pass)));
             let assuming = after.filter(|_| record.properties.assumes && !judged.is_wrong());
             let false_of = |after: Rc<IrModule>| falsehood(&self.cx(dialect), &before, &after, &self.entry);
             judged.broken.extend(assuming.and_then(false_of).map(BrokenContract::of_false));
@@ -146,23 +148,36 @@ impl Blamer<'_> {
     }
 
     /// REFINE.GRADIENT: what is wrong with the gradient that `Gradient` has written, if that can be compared.
-    fn wrong_gradient(&self, after: &IrModule, dialect: Dialect, pass: &str) -> Option<BrokenContract> {
-        let step = self.steps.iter().find(|step| step.name == GRADIENT && is_of(pass, step))?;
+    fn wrong_gradient(
+        &self,
+        before: &IrModule,
+        after: &IrModule,
+        dialect: Dialect,
+        pass: &str,
+    ) -> Option<BrokenContract> {
+        let steps = self.steps.iter().filter(|step| step.name == GRADIENT && is_of(pass, step));
+        let found = steps.filter_map(|step| self.asked_gradient(step)).find_map(|(function, target)| {
+            let adjoint = format!("{function}_adjoint");
+            let is_new = linked(before, &adjoint).is_none() && linked(after, &adjoint).is_some();
+            is_new.then(|| wrong_gradient(&self.cx(dialect), after, &function, &adjoint, target)).flatten()
+        });
+        found.map(BrokenContract::of_gradient)
+    }
+
+    /// The function whose gradient a step asks for, and the place of the number among its results. `None` if the gradients
+    /// are those of some parameters only: then they have no place of their own.
+    fn asked_gradient(&self, step: &PassStep) -> Option<(String, usize)> {
         let argument = |at: usize, name: &str| match step.arguments.as_ref()? {
             Value::Array(given) => given.get(at).cloned(),
             Value::Object(given) => given.get(name).cloned(),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
         };
-        // Without the gradients of some parameters the others have no place of their own.
         if argument(1, "require_grads").is_some_and(|given| !given.is_null()) {
             return None;
         }
         let function = argument(0, "func_name").and_then(|name| name.as_str().map(str::to_string));
-        let function = function.unwrap_or_else(|| self.entry.to_string());
         let target = argument(2, "target_index").and_then(|at| at.as_u64()).unwrap_or(0);
-        let adjoint = format!("{function}_adjoint");
-        let found = wrong_gradient(&self.cx(dialect), after, &function, &adjoint, usize::try_from(target).ok()?);
-        found.map(BrokenContract::of_gradient)
+        Some((function.unwrap_or_else(|| self.entry.to_string()), usize::try_from(target).ok()?))
     }
 }
 

@@ -34,7 +34,7 @@ impl Blamer<'_> {
         if !missed.is_empty() {
             let names = missed.join(",");
             remark(&format!(
-                "note: the file itself runs passes that are not in this pipeline; `--pass {names}` asks about them"
+                "note: the file itself runs passes that are not in this pipeline; `--pass {names}` asks about them\n"
             ));
         }
     }
@@ -110,7 +110,7 @@ impl Blamer<'_> {
     pub(super) fn tell(&self, pass: &str, judged: &Judged) -> Result<(), Failure> {
         match self.args.format {
             _ if !self.tells => Ok(()),
-            ReportFormat::Human => print(&judged.told(pass, self.runs())),
+            ReportFormat::Human => print(&judged.told(pass, self.runs)),
             ReportFormat::Json => print_json(&judged.json(pass)),
         }
     }
