@@ -98,8 +98,8 @@ fn differ(x: f64, y: f64, by: f64) -> bool {
     (x - y).abs() > by * x.abs().max(y.abs()).max(1.0)
 }
 
-/// Whether something in the module computes with fewer digits than float32, or converts numbers: differences do not show
-/// what that does to a gradient.
+/// Whether something in the module computes with fewer digits than float32, or converts numbers: differences do not
+/// show what that does to a gradient.
 fn rounds_inside(module: &IrModule) -> bool {
     let mut seen = Roundings(false);
     walk_module(&mut seen, module);
@@ -122,8 +122,8 @@ impl Visitor for Roundings {
     }
 }
 
-/// The input with other floats: positive and all different, others for each index. `None` if there are none, too many, or
-/// of another type.
+/// The input with other floats: positive and all different, others for each index. `None` if there are none, too many,
+/// or of another type.
 fn apart(input: Vec<ValueSpec>, index: usize) -> Option<Vec<ValueSpec>> {
     let count: usize = input.iter().filter_map(floats).map(elements).sum();
     if count == 0 || count > MOST_ELEMENTS {
@@ -154,7 +154,7 @@ fn elements(data: &TensorData) -> usize {
     data.bytes.len() / data.dtype.bytes()
 }
 
-/// A direction in which each element moves, not all by the same distance. However many there are, their sum is not zero.
+/// A direction in which each element moves, not all by the same distance. Their sum is never zero.
 fn direction(spec: &ValueSpec) -> Option<Vec<f64>> {
     let distances = [1.0, 0.5, 0.75, 0.25, -0.5];
     Some(distances.into_iter().cycle().take(elements(floats(spec)?)).collect())

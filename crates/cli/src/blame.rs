@@ -57,8 +57,8 @@ use verdict::{Judged, PassVerdict, exact_verdict, inputs, verdict_on};
 /// `refine` and by the properties that a pass must also preserve: scopes, well-formedness, normal form, purity,
 /// information, exported names. Each verdict takes one line. The answer is the first pass whose result is not allowed;
 /// if there is none, it is the pass that refuses the program, or without which nothing refuses it. A pass that is wrong
-/// only on tensors without elements, infinite numbers or zeros comes last, as does one that only loses a check, fails in
-/// another way, or computes another real function within rounding. The generated code is judged in the same
+/// only on tensors without elements, infinite numbers or zeros comes last, as does one that only loses a check, fails
+/// in another way, or computes another real function within rounding. The generated code is judged in the same
 /// way: its instructions run here, its compiled functions in TVM. Then the last module is compared with the program,
 /// and the pipeline runs again without the pass, to see whether the difference remains.
 #[derive(clap::Args)]
@@ -325,8 +325,8 @@ impl Blamer<'_> {
         Ok(exit)
     }
 
-    /// Another function that can be started, and the pass to blame for what it made of it, if nobody asked for one of them;
-    /// and whether a verdict on such a function is open.
+    /// Another function that can be started, and the pass to blame for what it made of it, if nobody asked for one of
+    /// them; and whether a verdict on such a function is open.
     fn blamed_elsewhere(
         &self,
         recorder: &mut StageRecorder,

@@ -164,8 +164,8 @@ impl Blamer<'_> {
         found.map(BrokenContract::of_gradient)
     }
 
-    /// The function whose gradient a step asks for, and the place of the number among its results. `None` if the gradients
-    /// are those of some parameters only: then they have no place of their own.
+    /// The function whose gradient a step asks for, and the place of the number among its results. `None` if the
+    /// gradients are those of some parameters only: then they have no place of their own.
     fn asked_gradient(&self, step: &PassStep) -> Option<(String, usize)> {
         let argument = |at: usize, name: &str| match step.arguments.as_ref()? {
             Value::Array(given) => given.get(at).cloned(),
