@@ -17,8 +17,8 @@
 //! | `fill_dps_pure` | pure | as `fill_dps`, declared pure as later editions assume of `call_dps_packed` |
 //!
 //! The registry also has `relax.run.print`, `relax.run.assert_op`, `relax.run.nonzero`, `relax.run.unique` and
-//! `relax.run.shape_to_tensor`, to which TVM lowers the operators, and the builtins of TVM's virtual machine (chapter
-//! Builtins).
+//! `relax.run.shape_to_tensor`, to which TVM lowers the operators, and the functions that compiled programs call by
+//! name: the builtins of TVM's virtual machine (chapter Builtins), and those that make views.
 
 use crate::number::real::Real;
 use crate::value::{Host, Reads, Registry, Returned, Scalar, Stop, Tensor, Value};

@@ -48,7 +48,7 @@ pub(super) fn register(registry: &mut Registry) {
             m.cx().conclude(*rule, value).map(Returned::Value)
         });
     }
-    for (name, operator) in OPERATORS {
+    for (name, operator) in VIEWS {
         registry.register_reading(name, true, Reads::Nothing, move |m, args| {
             applied(m, operator, args).map(Returned::Value)
         });
@@ -56,10 +56,9 @@ pub(super) fn register(registry: &mut Registry) {
 }
 
 /// The functions of TVM's run time that do what an operator does, with the same arguments.
-const OPERATORS: &[(&str, &str)] = &[
-    ("runtime.TVMTensorCreateView", "memory.view"),
-    ("vm.builtin.ensure_zero_offset", "memory.ensure_zero_offset"),
-    ("relax.run.shape_to_tensor", "shape_to_tensor"),
+pub(crate) const VIEWS: [(&str, &str); 2] = [
+    ("runtime.TVMTensorCreateView", "relax.memory.view"),
+    ("vm.builtin.ensure_zero_offset", "relax.memory.ensure_zero_offset"),
 ];
 
 /// The input of a function.

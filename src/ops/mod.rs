@@ -67,6 +67,7 @@ use crate::value::{
 };
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
+pub(crate) use builtins::VIEWS;
 pub use ends::{calls_its_argument, is_acyclic, repeats};
 pub use language::{CallForm, run_packed_func, run_prim_func, value_of_prim_func};
 pub(crate) use language::{assert_holds, printed};
@@ -462,7 +463,7 @@ fn sum_of(args: &EvalArgs<'_>) -> Rounding {
 static BY_NAME: LazyLock<FxHashMap<&'static str, &'static OpDef>> =
     LazyLock::new(|| all().map(|op| (short(op.name), op)).collect());
 
-/// Adds the functions that programs compiled by TVM call by name (`vm.builtin.*`).
+/// Adds the functions that programs compiled by TVM call by name (`vm.builtin.*`, and those that make views).
 pub fn register_builtins(registry: &mut Registry) {
     builtins::register(registry);
 }

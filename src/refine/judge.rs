@@ -5,7 +5,7 @@ use super::observed::{ClosureObservations, ObservedCall};
 use super::{Observed, RefinementVerdict};
 use crate::book::{Erratum, Rule};
 use crate::judge::{Cx, Ending, ReportedCondition, RuntimeError};
-use crate::value::{Effect, Tensor, ValueSpec};
+use crate::value::{Effect, SHOWN, Tensor, ValueSpec};
 
 /// Whether a run of the target is one that the text allows for a run of the source on the same input.
 pub(super) fn judge_runs(
@@ -73,9 +73,6 @@ fn same_value(
         .unwrap_or_else(|| same_calls(cx, &source.closures, &target.closures, agreement))
 }
 
-/// The elements of a tensor that are told.
-const TOLD: usize = 16;
-
 /// Where two values differ, if that is behind what is told of a tensor.
 fn first_difference(before: &ValueSpec, after: &ValueSpec) -> Option<String> {
     let (x, y) = before.tensors().zip(after.tensors()).find(|(x, y)| x != y)?;
@@ -84,7 +81,7 @@ fn first_difference(before: &ValueSpec, after: &ValueSpec) -> Option<String> {
         return None;
     }
     let element = |tensor: &Tensor, i| tensor.get(i).map(|x| x.to_string());
-    let at = (0..x.len()).find(|i| element(&x, *i) != element(&y, *i)).filter(|i| *i >= TOLD)?;
+    let at = (0..x.len()).find(|i| element(&x, *i) != element(&y, *i)).filter(|i| *i >= SHOWN)?;
     Some(format!("element {at} is {} and {}", element(&x, at)?, element(&y, at)?))
 }
 
@@ -304,4 +301,23 @@ fn same_error(
     differing_effects(cx, source, target, agreement)
         .or_else(|| unmet(cx, &[(rule!("OPT.ERROR-IDENTITY"), 1, is_same_check(before, after), &other_error)]))
         .unwrap_or(RefinementVerdict::Allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(rule: Rule, message: &str) -> RuntimeError {
+        RuntimeError { rule, message: message.to_string(), negative: None }
+    }
+
+    /// What TVM's compiled code raises is the check that fails in the source; what another function raises is not.
+    #[test]
+    fn compiled_code_raises_what_fails_in_a_check() {
+        let check = error(rule!("BUILTIN.MATCH_SHAPE"), "expected 0, found 1");
+        let raised = |function: &str| error(rule!("PURE.ERR.OP"), &format!("{function} raised an error: no"));
+        assert!(is_same_check(&check, &raised("compiled.main")));
+        assert!(!is_same_check(&check, &raised("add_one")));
+        assert!(!is_same_check(&error(rule!("SI.DIM.SHAPEEXPR-ERR"), "-1"), &raised("compiled.main")));
+    }
 }

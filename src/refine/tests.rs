@@ -238,6 +238,18 @@ fn nothing_is_said_of_what_reads_memory_that_was_not_written() {
     broken(X, &value, &source);
 }
 
+/// The printed beginnings of long tensors may be equal.
+#[test]
+fn a_difference_behind_the_printed_elements_is_told() {
+    let ones =
+        |last: &str| format!("        y = R.const([{} {last}], \"int32\")\n        return (x, y)\n", "1,".repeat(19));
+    let RefinementVerdict::NotAllowed { message, .. } = compare(X, &ones("1"), &ones("3")).verdict else { panic!() };
+    assert!(message.ends_with("; element 19 is 1 and 3"), "{message}");
+    let first = |number: &str| format!("        y = R.const([{number}], \"int32\")\n        return (x, y)\n");
+    let RefinementVerdict::NotAllowed { message, .. } = compare(X, &first("1"), &first("3")).verdict else { panic!() };
+    assert!(!message.contains("element"), "{message}");
+}
+
 /// TVM lowers `R.inspect.tensor_byte_offset`, which gives a uint64, to a function that gives an int64.
 #[test]
 fn a_boxed_integer_is_a_number_of_any_data_type() {

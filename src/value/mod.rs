@@ -34,4 +34,5 @@ pub use stop::Stop;
 pub use storage::{Poison, ProgramPoint, Site, Storage};
 pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Narrow, Run, Scalar, Tensor, TensorContents};
 pub use workers::{Seat, Worker, workers};
+pub(crate) use written::SHOWN;
 pub use written::{ConvertError, List, ValueSpec, from_spec, from_specs, snapshot, to_spec, to_spec_with_identity};

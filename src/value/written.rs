@@ -261,7 +261,7 @@ impl fmt::Display for ValueSpec {
 }
 
 /// The maximum number of elements of a tensor to show.
-const SHOWN: usize = 16;
+pub(crate) const SHOWN: usize = 16;
 
 fn write_tensor(f: &mut fmt::Formatter<'_>, data: &TensorData) -> fmt::Result {
     write!(f, "{}({})", data.dtype, List(&data.shape))?;

@@ -21,6 +21,7 @@ use super::text::TextError;
 use super::text::line::{LineCursor, Parsed, shown};
 use crate::data::record::record;
 use crate::grammar::{AttrValue, Attrs, DataType, GlobalFunc, GlobalVar, Name, PrimExpr, PrimValue, Span, StructInfo};
+use crate::ops::VIEWS;
 use crate::syntax::tvmscript::parse_module;
 use crate::value::ValueSpec;
 
@@ -219,14 +220,12 @@ fn outside(name: &str) -> Callee {
 
 /// The operator that corresponds to a function, if there is one.
 fn lowered(name: &str) -> Option<&'static str> {
-    LOWERED.iter().find(|(symbol, _)| *symbol == name).map(|(_, operator)| *operator)
+    VIEWS.iter().chain(LOWERED).find(|(symbol, _)| *symbol == name).map(|(_, operator)| *operator)
 }
 
 /// The functions to which TVM lowers operators with the same arguments. They belong to its run time, or are `PrimFunc`s
 /// that inspect the representation of a tensor.
 const LOWERED: &[(&str, &str)] = &[
-    ("runtime.TVMTensorCreateView", "relax.memory.view"),
-    ("vm.builtin.ensure_zero_offset", "relax.memory.ensure_zero_offset"),
     ("relax.run.shape_to_tensor", "relax.shape_to_tensor"),
     ("relax.run.nonzero", "relax.nonzero"),
     ("relax.run.unique", "relax.unique"),

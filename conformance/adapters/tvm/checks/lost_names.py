@@ -27,10 +27,14 @@ class Uses(ast.NodeVisitor):
         bound = ast.unparse(value.args[0] if is_cast else value) if value is not None else None
         if bound in self.of_casts or bound in self.names and is_cast:
             self.of_casts.add(name)
-        elif bound in self.names:
+        elif bound in self.names or isinstance(value, ast.Tuple) and self.holds(value):
+            # What is read through a tuple is read under no name that a cast has given.
             self.names.add(name)
         elif value is not None:
             self.visit(value)
+
+    def holds(self, value):
+        return any(isinstance(part, ast.Name) and part.id in self.names for part in ast.walk(value))
 
     def visit_Call(self, call):
         if ast.unparse(call.func) == "R.memory.kill_tensor":

@@ -48,6 +48,13 @@ class Causes(unittest.TestCase):
             judge = Judge("relax-spec", folder, 5, "2024-04", lambda path, given, name: ask(path.read_text()))
             self.assertIsNone(judge.causes(Accused("a = R.not_equal(x, y)\n", "P", BROKEN)))
 
+    def test_a_wrong_element_of_topk_is_not_one_that_was_not_written(self):
+        ask = lambda path, given, name: [allowed("P") if "k=0" in path.read_text() else wrong("P", "said")]
+        for message, cause in (("at `y` " + UNWRITTEN, ["topk-of-a-short-axis"]), ("the source returns 1, the target 2", None)):
+            with tempfile.TemporaryDirectory() as folder:
+                judge = Judge("relax-spec", folder, 5, "2024-04", ask)
+                self.assertEqual(judge.causes(Accused("y = R.topk(x, k=4)\n", "P", message=message)), cause)
+
     def test_a_pass_that_did_not_run_says_nothing(self):
         self.assertIsNone(self.causes("P", lambda text: [allowed("Q")]))
 
@@ -425,6 +432,10 @@ class Killed(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder:
                 judge = Judge("relax-spec", folder, 5, "2024-04", lambda path, given, name: [])
                 self.assertEqual(judge.causes(accused), cause)
+
+    def test_a_tuple_holds_the_tensor_itself(self):
+        body = "    t = (alloc, x)\n" + self.KILL + "    z = R.add(t[0], y)\n    return z\n"
+        self.assertIsNone(self.causes(body))
 
     def test_a_branch_hands_it_on(self):
         body = "    if c:\n        _ = R.memory.kill_tensor(alloc)\n        z = y\n    else:\n        z = x\n    return z\n"

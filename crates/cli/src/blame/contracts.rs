@@ -117,6 +117,8 @@ pub(super) fn changes_its_result(pass: &str, before: Option<&str>) -> Option<Bro
 pub(super) struct Properties {
     /// The first finding of each rule that it breaks.
     errors: BTreeMap<String, (Rule, Contract, String)>,
+    /// The rules that are broken by calls of the run time alone, which is no fault.
+    excused: BTreeSet<String>,
     /// The exported functions: whether they are pure, and their structural information.
     exported: BTreeMap<Name, (bool, Option<StructInfo>)>,
     /// Those that do not say what they return, which TVM writes there.
@@ -136,11 +138,14 @@ impl Properties {
         }
         let assumes = report.diagnostics.iter().any(|finding| finding.rule == rule!("SI.DERIVE.VB.ANNOT.WARN"));
         let is_untyped = has_untyped_calls(module);
-        let mut errors = BTreeMap::new();
+        let (mut errors, mut excused) = (BTreeMap::new(), BTreeSet::new());
         let mut add = |contract: fn(Rule) -> Contract, findings: Vec<Diagnostic>| {
             let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
-            let is_known_better = |finding: &Diagnostic| is_untyped && says_more_than_object(finding);
-            for finding in findings.into_iter().filter(|finding| is_error(finding) && !is_known_better(finding)) {
+            for finding in findings.into_iter().filter(is_error) {
+                if is_untyped && says_more_than_object(&finding) {
+                    excused.insert(finding.rule.to_string());
+                    continue;
+                }
                 let place = format!("{} ({})", finding.message, finding.path.0);
                 errors.entry(finding.rule.to_string()).or_insert((finding.rule, contract(finding.rule), place));
             }
@@ -168,7 +173,7 @@ impl Properties {
             GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
         });
         let unannotated = unannotated.collect();
-        Properties { exported: exported.collect(), unannotated, errors, assumes }
+        Properties { exported: exported.collect(), unannotated, errors, excused, assumes }
     }
 
     /// Why the module is not well-formed, if it is not.
@@ -197,7 +202,8 @@ impl Properties {
     /// The errors after the pass that did not exist before, or that the pass itself should have repaired.
     fn new_errors(&self, pass: &str, after: &Properties) -> Vec<BrokenContract> {
         let is_new = |id: &String, contract: Contract| {
-            !self.errors.contains_key(id) || contract == Contract::NormalForm && NORMALIZING.contains(&pass)
+            !self.errors.contains_key(id) && !self.excused.contains(id)
+                || contract == Contract::NormalForm && NORMALIZING.contains(&pass)
         };
         let new = after.errors.iter().filter(|(id, (_, contract, _))| is_new(id, *contract));
         new.map(|(_, (rule, contract, message))| BrokenContract::new(*contract, *rule, message.clone())).collect()
@@ -260,11 +266,8 @@ struct UntypedCalls(bool);
 impl Visitor for UntypedCalls {
     fn visit_call(&mut self, call: &Call) {
         let is_of_run_time = |symbol: &str| symbol.starts_with("vm.builtin.") || symbol.starts_with("runtime.");
-        self.0 |= match &call.op {
-            Expr::ExternFunc(func) => is_of_run_time(&func.global_symbol),
-            Expr::Op(op) => op.op_name.ends_with("make_closure"),
-            _ => false,
-        };
+        self.0 |= matches!(&call.op, Expr::ExternFunc(func) if is_of_run_time(&func.global_symbol))
+            || matches!(&call.op, Expr::Op(op) if op.op_name.ends_with("make_closure"));
         walk_call(self, call);
     }
 }
@@ -388,6 +391,7 @@ mod tests {
         assert!(hidden.broken(&mut Cx::new(), "P", &written).is_empty());
         let nothing = Properties {
             errors: BTreeMap::new(),
+            excused: BTreeSet::new(),
             exported: BTreeMap::new(),
             unannotated: BTreeSet::new(),
             assumes: false,

@@ -129,7 +129,7 @@ impl Calls {
 fn with_results(body: Expr, old: &Function, results: BTreeMap<i64, Expr>) -> Option<Expr> {
     let is_tuple = match &old.ret_struct_info {
         Some(info) => matches!(info, StructInfo::Tuple(_)),
-        None => results.len() != 1,
+        None => matches!(&old.body, Expr::SeqExpr(seq) if matches!(seq.body, Expr::Tuple(_))) || results.len() != 1,
     };
     let are_all = results.keys().copied().eq(0..i64::try_from(results.len()).ok()?);
     let mut results: Vec<Expr> = results.into_values().collect();
@@ -190,7 +190,12 @@ mod tests {
             }
         }
         let made = called_back(&old, &program(&last, both, "R.Tuple"), "main", 0).unwrap();
-        assert_eq!(linked(&made, "main").map(|func| func.params.len()), Some(2));
+        let bodies = made.funcs.iter().filter_map(|(_, func)| match func {
+            GlobalFunc::Function(func) => Some(&func.body),
+            GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
+        });
+        let is_pair = |body: &&Expr| matches!(body, Expr::SeqExpr(seq) if matches!(&seq.body, Expr::Tuple(tuple) if tuple.fields.len() == 2));
+        assert_eq!(bodies.filter(is_pair).count(), 1, "{made:?}");
         let nothing = "        y = R.add(x, w)\n        return R.tuple()\n";
         assert_eq!(called_back(&source(), &program(&params, nothing, "R.Tuple"), "main", 1), None);
     }
